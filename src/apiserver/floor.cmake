@@ -38,12 +38,12 @@ list(APPEND apiserver_sources
 
 # The core: request handling, and the controllers of the server.
 list(APPEND apiserver_sources
-  rest/admission.cpp rest/api_server_core.cpp rest/crd_controller.cpp rest/deletion.cpp rest/discovery.cpp
-  rest/field_query.cpp rest/garbage_collector.cpp rest/kubernetes_service.cpp rest/label_query.cpp
+  rest/admission.cpp rest/api_server_core.cpp rest/authenticator.cpp rest/authorizer.cpp rest/crd_controller.cpp rest/deletion.cpp rest/discovery.cpp
+  rest/escalation.cpp rest/field_query.cpp rest/garbage_collector.cpp rest/kubernetes_service.cpp rest/label_query.cpp rest/label_selector.cpp
   rest/list_options.cpp rest/list_page.cpp rest/namespace_controller.cpp rest/negotiation.cpp
-  rest/patch_document.cpp rest/protobuf_document.cpp rest/request_body.cpp rest/respond.cpp
+  rest/patch_document.cpp rest/policy_rule.cpp rest/protobuf_document.cpp rest/request_body.cpp rest/respond.cpp
   rest/rest_delete.cpp rest/rest_patch.cpp rest/rest_path.cpp rest/rest_pod.cpp rest/rest_read.cpp
-  rest/rest_review.cpp rest/rest_scale.cpp rest/rest_watch.cpp rest/rest_write.cpp rest/router.cpp
+  rest/rest_review.cpp rest/rest_token.cpp rest/rest_scale.cpp rest/rest_watch.cpp rest/rest_write.cpp rest/role_controller.cpp rest/router.cpp
   rest/watch_hub.cpp rest/write.cpp rest/write_options.cpp)
 
 # Shells around the core: sockets, TLS, the in-process transport, faults.

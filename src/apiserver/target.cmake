@@ -34,3 +34,12 @@ add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/protobuf_fields.cpp
   DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/apiserver/data/protobuf_fields.txt ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
   VERBATIM)
 target_sources(evenkeel_apiserver PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/protobuf_fields.cpp)
+
+# Embeds the roles and bindings of every cluster.
+add_custom_command(OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/bootstrap_roles.cpp
+  COMMAND ${CMAKE_COMMAND} -D INPUT=${CMAKE_CURRENT_SOURCE_DIR}/apiserver/data/bootstrap_roles.txt
+    -D OUTPUT=${CMAKE_CURRENT_BINARY_DIR}/bootstrap_roles.cpp -D "SYMBOL=evenkeel::inline v0::apiserver::bootstrap_roles_text"
+    -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+  DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/apiserver/data/bootstrap_roles.txt ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
+  VERBATIM)
+target_sources(evenkeel_apiserver PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/bootstrap_roles.cpp)

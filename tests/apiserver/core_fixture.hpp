@@ -37,7 +37,7 @@ class CoreFixture : public ::testing::Test {
                  const CacheLag& lag = {}) {
     http::Request request{.method = method, .target = target, .headers = {{"Accept", accept}}, .body = body};
     if (!body.empty()) request.headers.set("Content-Type", type);
-    Answer answer = core.handle(request, now, {}, lag);
+    Answer answer = core.handle(request, now, caller, lag);
     CoreReply reply{.status = answer.response.status,
                     .body = {},
                     .text = std::move(answer.response.body),
@@ -131,6 +131,7 @@ class CoreFixture : public ::testing::Test {
   const std::string ships = "/apis/example.com/v1/namespaces/default/ships";
   const std::string crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   ApiServerCore core;
+  Caller caller = {};  ///< Of the next requests.
   WallTime now = WallTime(std::chrono::seconds(1'770'000'000));
   bool ended = false;
 };

@@ -122,6 +122,7 @@ PARSED = re.compile('|'.join((
     r'because it is being terminated',              # controllers that stop in such a namespace
     r'[Tt]oo (?:old|large) resource version.*', r'The provided continue parameter.*',  # lists and watches of clients
     r'^Apply failed with.*', r'^conflicts? with .*',  # kubectl apply --server-side
+    r'User "[^"]*" cannot .*', r'is attempting to grant.*(?:\n.*)*', r'must have cluster-admin.*',  # people, and tests of rights
     r'strict decoding error', r'(?:unknown|duplicate) field \\*"[^"\\]*',  # kubectl --validate
 )))
 

@@ -34,6 +34,11 @@ struct ApiServerOptions {
   std::vector<TokenUser> tokens = {};
   /// With tls: kubeconfig() and config() have a client certificate instead of a token.
   bool client_certificate = false;
+  /// rbac: roles and bindings decide; so does core.authorization. Without a token and a client certificate,
+  /// config() and kubeconfig() then have a token made at start, whose user may do everything.
+  Authorization authorization = Authorization::always_allow;
+  /// See SharedCoreOptions.
+  bool anonymous = true;
   std::vector<FaultRule> faults = {};  ///< Rules that are active from the start.
   ApiServerCoreOptions core = {};
   std::shared_ptr<const Clock> clock = real_clock();  ///< Clock for timestamps.

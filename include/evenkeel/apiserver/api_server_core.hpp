@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,12 @@
 namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
+
+/// The way in which a server decides if a user may do something.
+enum class Authorization : std::uint8_t {
+  always_allow,  ///< Every user may do everything.
+  rbac,          ///< Roles and bindings decide, and the server begins with those of every cluster.
+};
 
 struct ApiServerCoreOptions {
   /// Seed of uids and generated names: equal seeds and equal requests give equal responses.
@@ -37,12 +44,30 @@ struct ApiServerCoreOptions {
   std::size_t max_body_bytes = 3u << 20;
   /// Version in /version, after "v".
   std::string version = "1.36.3";
+  Authorization authorization = Authorization::always_allow;
+  /// Secret that signs the tokens of service accounts; empty: one that depends on the seed alone.
+  std::string token_key = {};
 };
 
-/// The user that sends a request; used only for SelfSubjectReview. There is no authorization.
+/// The user that sends a request. With Authorization::rbac the group system:masters may do everything.
 struct Caller {
   std::string user = "kubernetes-admin";
   std::vector<std::string> groups = {"system:masters", "system:authenticated"};
+  std::string uid = {};
+  /// Further attributes, by name.
+  std::vector<std::pair<std::string, std::vector<std::string>>> extra = {};
+};
+
+/// Returns a service account as a caller: its user name and its groups.
+EVENKEEL_API Caller service_account_caller(std::string_view namespace_, std::string_view name);
+
+/// A bearer token and its user.
+struct TokenUser {
+  std::string token = {};
+  Caller caller = {};
+  /// Expiry by the core's clock; later requests with it get 401. Running watches continue, as with a real
+  /// server.
+  std::optional<WallTime> expires = {};
 };
 
 /// Staleness of the watch cache, relative to the store, for one request.
@@ -84,6 +109,8 @@ class EVENKEEL_API World {
   std::uint64_t resource_version() const;
   /// Returns the time at which it was taken.
   WallTime time() const;
+  /// Returns that of the server.
+  Authorization authorization() const;
 
  private:
   friend class ApiServerCore;
@@ -116,6 +143,11 @@ class EVENKEEL_API ApiServerCore {
   /// watches and reads at resourceVersion 0 see an older state; consistent reads never do.
   Answer handle(const http::Request& request, WallTime now, const Caller& caller = {},
                 const CacheLag& lag = {});
+
+  /// Replaces the tokens that a TokenReview accepts besides those of service accounts; not part of a World.
+  void accept_tokens(std::vector<TokenUser> tokens);
+  /// Returns the user of a token, given or issued for a service account; std::nullopt if it is not valid.
+  std::optional<Caller> token_user(std::string_view token, WallTime now);
 
   /// Returns and removes the output of the watch since the last call; for an unknown id, `ended` is set.
   WatchOutput read_watch(WatchId id);

@@ -27,15 +27,6 @@ class Backend;
 class CoreHost;
 }  // namespace detail
 
-/// A bearer token and its user.
-struct TokenUser {
-  std::string token = {};
-  Caller caller = {};
-  /// Expiry by the core's clock; later requests with it get 401. Running watches continue, as with a real
-  /// server.
-  std::optional<WallTime> expires = {};
-};
-
 /// A completed request, for logs and assertions.
 struct ServedRequest {
   http::Method method = http::Method::get;
@@ -48,9 +39,12 @@ struct SharedCoreOptions {
   ApiServerCoreOptions core = {};
   /// The state in which the server begins; `core` is then that of the server which it was taken from.
   std::optional<World> world = {};
-  /// Accepted tokens; empty: all requests are accepted, as the default Caller. Otherwise a request without a
-  /// known token (or, over TLS, without a client certificate signed by the server's authority) gets 401.
+  /// Accepted tokens, besides those that the server issues for service accounts. Empty, and without RBAC: all
+  /// requests are accepted, as the default Caller. Otherwise a request without a known token (or, over TLS,
+  /// without a client certificate signed by the server's authority) gets 401.
   std::vector<TokenUser> tokens = {};
+  /// With RBAC: a request without credentials is one of system:anonymous, not a 401.
+  bool anonymous = true;
   /// Rules that are active from the start.
   std::vector<FaultRule> faults = {};
   /// Clock for timestamps and for the delays of transports without sockets.

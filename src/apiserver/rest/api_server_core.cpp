@@ -8,6 +8,7 @@
 #include "apiserver/rest/garbage_collector.hpp"
 #include "apiserver/rest/kubernetes_service.hpp"
 #include "apiserver/rest/namespace_controller.hpp"
+#include "apiserver/rest/role_controller.hpp"
 #include "apiserver/rest/router.hpp"
 #include "apiserver/rest/server.hpp"
 
@@ -34,23 +35,27 @@ struct Controllers {
     NamespaceController namespaces;
     KubernetesService kubernetes;
     CrdController crds;
+    RoleController roles;
   };
   explicit Controllers(const Frozen& from)
       : collector(from.collector),
         namespaces(from.namespaces),
         kubernetes(from.kubernetes),
-        crds(from.crds) {}
-  Frozen freeze() { return {collector.freeze(), namespaces, kubernetes, crds}; }
+        crds(from.crds),
+        roles(from.roles) {}
+  Frozen freeze() { return {collector.freeze(), namespaces, kubernetes, crds, roles}; }
 
   void observe(Store& store, const Change& change) {
     collector.observe(store, change);
     namespaces.observe(store, change);
     kubernetes.observe(store, change);
     crds.observe(store, change);
+    roles.observe(store, change);
   }
 
   bool has_work() const {
-    return collector.has_work() || namespaces.has_work() || kubernetes.has_work() || crds.has_work();
+    return collector.has_work() || namespaces.has_work() || kubernetes.has_work() || crds.has_work() ||
+           roles.has_work();
   }
 
   /// Runs until none has work left: one may cause work for another.
@@ -61,6 +66,7 @@ struct Controllers {
       if (kubernetes.has_work()) kubernetes.run(storage, now);
       crds.run(storage, now);
       crds.settle(storage, watches, now);
+      if (roles.has_work()) roles.run(storage, now);
     }
   }
 
@@ -68,6 +74,7 @@ struct Controllers {
   NamespaceController namespaces = {};
   KubernetesService kubernetes = {};
   CrdController crds = {};
+  RoleController roles = {};
 };
 
 }  // namespace
@@ -102,6 +109,7 @@ struct ApiServerCore::State : Server {
   void create_initial() {
     NamespaceController::create_initial(storage, now);
     controllers.kubernetes.run(storage, now);
+    if (authorizer.enabled()) controllers.roles.create_initial(storage, now);
   }
 
   Controllers controllers = {};
@@ -124,6 +132,10 @@ std::uint64_t World::resource_version() const {
   return state_->server.storage.store.version;
 }
 
+Authorization World::authorization() const {
+  return state_->server.options.authorization;
+}
+
 WallTime World::time() const {
   return state_->time;
 }
@@ -136,6 +148,20 @@ Answer ApiServerCore::handle(const http::Request& request, WallTime now, const C
   state_->controllers.crds.settle(state_->storage, state_->watches, now);
   state_->storage.store.shrink();
   return answer;
+}
+
+void ApiServerCore::accept_tokens(std::vector<TokenUser> tokens) {
+  state_->authenticator.accept(std::move(tokens));
+}
+
+std::optional<Caller> ApiServerCore::token_user(std::string_view token, WallTime now) {
+  return state_->authenticator.check(state_->storage, token, {}, now).caller;
+}
+
+Caller service_account_caller(std::string_view namespace_, std::string_view name) {
+  const std::string space(namespace_);
+  return {.user = "system:serviceaccount:" + space + ":" + std::string(name),
+          .groups = {"system:serviceaccounts", "system:serviceaccounts:" + space, "system:authenticated"}};
 }
 
 WatchOutput ApiServerCore::read_watch(WatchId id) {

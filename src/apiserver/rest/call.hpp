@@ -7,6 +7,8 @@
 
 #include <evenkeel/apiserver/api_server_core.hpp>
 
+#include "apiserver/rest/authenticator.hpp"
+#include "apiserver/rest/authorizer.hpp"
 #include "apiserver/rest/negotiation.hpp"
 #include "apiserver/rest/protobuf_document.hpp"
 #include "apiserver/rest/rest_path.hpp"
@@ -27,6 +29,8 @@ struct Call {
   const CacheLag& lag;
   Storage& storage;
   const ProtobufDecoder& protobuf;
+  Authorizer& authorizer;
+  const Authenticator& authenticator;
   Representation form = {};
   std::vector<std::string> warnings = {};
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apiserver/rest/patch_document.hpp"
+#include "apiserver/rest/label_selector.hpp"
 #include "apiserver/rest/request_body.hpp"
 #include "apiserver/rest/respond.hpp"
 #include "apiserver/rest/rest.hpp"
@@ -36,35 +37,6 @@ void set_at(Json& document, std::string_view path, Json value) {
   *at = std::move(value);
 }
 
-std::string joined(const Json& list) {
-  std::string out;
-  for (std::size_t i = 0; i < list.size(); ++i) out.append(i == 0 ? "" : ",").append(list[i].string_or(""));
-  return out;
-}
-
-/// Formats a selector: a string, a map of labels, or a LabelSelector.
-std::string selector_text(const Json& selector) {
-  if (!selector.is_object()) return selector.string_or("");
-  const bool structured = selector.contains("matchLabels") || selector.contains("matchExpressions");
-  const Json& labels = structured ? selector["matchLabels"] : selector;
-  std::string out;
-  const auto add = [&out](const std::string& requirement) { out += (out.empty() ? "" : ",") + requirement; };
-  if (labels.is_object())
-    for (const auto& [key, value] : labels.as_object()) add(key + "=" + value.string_or(""));
-  const Json& expressions = selector["matchExpressions"];
-  for (std::size_t i = 0; structured && i < expressions.size(); ++i) {
-    const std::string key = expressions[i]["key"].string_or("");
-    const std::string op = expressions[i]["operator"].string_or("");
-    if (op == "Exists")
-      add(key);
-    else if (op == "DoesNotExist")
-      add("!" + key);
-    else
-      add(key + (op == "In" ? " in (" : " notin (") + joined(expressions[i]["values"]) + ")");
-  }
-  return out;
-}
-
 Json scale_of(const ResourceType& type, const Json& object) {
   const ScalePaths& paths = *type.scale;
   Json metadata = Json::object();
@@ -74,7 +46,7 @@ Json scale_of(const ResourceType& type, const Json& object) {
   Json spec = Json::object();
   if (wanted != 0) spec["replicas"] = wanted;
   Json status = Json::object({{"replicas", value_at(object, paths.status).integer_or(0)}});
-  const std::string selector = paths.selector.empty() ? "" : selector_text(value_at(object, paths.selector));
+  const std::string selector = paths.selector.empty() ? "" : label_selector_text(value_at(object, paths.selector));
   if (!selector.empty()) status["selector"] = selector;
   Json scale = Json::object({{"kind", "Scale"}, {"apiVersion", "autoscaling/v1"}});
   scale["metadata"] = std::move(metadata);

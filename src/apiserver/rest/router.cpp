@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "api/yaml_writer.hpp"
@@ -127,11 +128,22 @@ Answer answer_call(Server& server, Call& call) {
   }
 }
 
-Answer answer(Server& server, const http::Request& request, WallTime now, const Caller& caller,
+/// Returns the user of the request, who may be another than the caller. Throws StatusError (403).
+Caller authorized(Server& server, const http::Request& request, const Target& target, const Caller& caller) {
+  const AccessRequest access = access_request(request, target);
+  std::optional<Caller> user = impersonated(request);
+  if (user) server.authorizer.require_impersonation(server.storage, caller, *user, access);
+  if (!user) user = caller;
+  server.authorizer.require(server.storage, *user, access);
+  return *std::move(user);
+}
+
+Answer answer(Server& server, const http::Request& request, WallTime now, const Caller& sender,
               const CacheLag& lag) {
   if (request.body.size() > server.options.max_body_bytes)
     throw StatusError::too_large(server.options.max_body_bytes);
   const Target target = parse_target(request.target);
+  const Caller caller = authorized(server, request, target, sender);
   if (auto response = server.discovery.answer(server.storage, request, target))
     return {std::move(*response), {}};
   const auto path = resource_path(target.segments);
@@ -146,7 +158,9 @@ Answer answer(Server& server, const http::Request& request, WallTime now, const 
             .caller = caller,
             .lag = lag,
             .storage = server.storage,
-            .protobuf = *server.protobuf};
+            .protobuf = *server.protobuf,
+            .authorizer = server.authorizer,
+            .authenticator = server.authenticator};
   Answer out = answer_call(server, call);
   if (!type->deprecation.empty()) prepend_warning(out.response, type->deprecation);
   return out;

@@ -3,10 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include <evenkeel/apiserver/api_server_core.hpp>
 
+#include "apiserver/rest/authenticator.hpp"
+#include "apiserver/rest/authorizer.hpp"
 #include "apiserver/rest/discovery.hpp"
 #include "apiserver/rest/protobuf_document.hpp"
 #include "apiserver/rest/watch_hub.hpp"
@@ -29,16 +32,23 @@ struct Server {
         storage(options.seed, options.history),
         watches(options.bookmark_interval, options.max_unread_bytes),
         protobuf(std::make_shared<const ProtobufDecoder>()),
-        discovery(options.version) {}
+        discovery(options.version),
+        authorizer(options.authorization),
+        authenticator(token_key(options)) {}
   explicit Server(const FrozenServer& from)
       : options(from.options),
         storage(from.storage),
         watches(options.bookmark_interval, options.max_unread_bytes),
         protobuf(from.protobuf),
-        discovery(options.version) {
+        discovery(options.version),
+        authorizer(options.authorization),
+        authenticator(token_key(options)) {
     watches.continue_after(storage.store.version());
   }
 
+  static std::string token_key(const ApiServerCoreOptions& options) {
+    return options.token_key.empty() ? "evenkeel " + std::to_string(options.seed) : options.token_key;
+  }
   FrozenServer freeze() { return {options, storage.freeze(), protobuf}; }
 
   const ApiServerCoreOptions options;
@@ -46,6 +56,8 @@ struct Server {
   WatchHub watches;
   const std::shared_ptr<const ProtobufDecoder> protobuf;
   Discovery discovery;
+  Authorizer authorizer;
+  Authenticator authenticator;
 };
 
 }  // namespace apiserver

@@ -9,6 +9,7 @@
 #include "apiserver/merge/typed_check.hpp"
 #include "apiserver/rest/admission.hpp"
 #include "apiserver/rest/deletion.hpp"
+#include "apiserver/rest/escalation.hpp"
 #include "apiserver/rest/namespace_controller.hpp"
 #include "apiserver/rest/respond.hpp"
 #include "apiserver/schema/builtin_validation.hpp"
@@ -178,6 +179,7 @@ class Creation {
     complete_for_create(object, type_);
     check_custom_kind(object, type_);
     admit_new(storage_, call_, object);
+    check_escalation(call_, object, Json());
     validate_new(object);
     if (type_.rules.strategy.allocate) type_.rules.strategy.allocate(call_.collection(), object, Json());
     warn_of_object(call_, object, Json());
@@ -261,6 +263,7 @@ class Update {
       object["metadata"]["generation"] = generation;
     if (whole() && type_.rules.strategy.prepare) type_.rules.strategy.prepare(object, before_);
     if (whole()) complete_for_update(object, type_);
+    check_escalation(call_, object, before_);
     validate_changed(object);
     if (whole() && type_.rules.strategy.allocate)
       type_.rules.strategy.allocate(call_.collection(), object, before_);

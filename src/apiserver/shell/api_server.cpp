@@ -16,9 +16,23 @@ inline namespace v0 {
 namespace apiserver {
 namespace {
 
+bool uses_rbac(const ApiServerOptions& options) {
+  return options.authorization == Authorization::rbac || options.core.authorization == Authorization::rbac;
+}
+
+// Returns the options with a token for the administrator where one is needed.
+ApiServerOptions completed(ApiServerOptions options) {
+  if (!uses_rbac(options)) return options;
+  options.core.authorization = Authorization::rbac;
+  if (options.core.token_key.empty()) options.core.token_key = random_text();
+  if (options.token.empty() && !options.client_certificate) options.token = random_text();
+  return options;
+}
+
 std::shared_ptr<SharedCore> make_core(const ApiServerOptions& options) {
   SharedCoreOptions shared{.core = options.core,
                            .tokens = options.tokens,
+                           .anonymous = options.anonymous,
                            .faults = options.faults,
                            .clock = options.clock,
                            .on_request = options.on_request};
@@ -73,8 +87,10 @@ struct ApiServer::State {
   std::optional<detail::HttpServer> server;
 };
 
-ApiServer::ApiServer(ApiServerOptions options)
-    : state_(std::make_unique<State>(make_core(options), options)) {}
+ApiServer::ApiServer(ApiServerOptions options) {
+  options = completed(std::move(options));
+  state_ = std::make_unique<State>(make_core(options), options);
+}
 
 ApiServer::ApiServer(std::shared_ptr<SharedCore> core, ApiServerOptions options)
     : state_(std::make_unique<State>(std::move(core), options)) {}

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "apiserver/rest/authenticator.hpp"
 #include "apiserver/shell/request_target.hpp"
 #include "apiserver/shell/status_answer.hpp"
 
@@ -65,6 +66,9 @@ std::optional<std::size_t> event_end_after(std::string_view bytes, std::size_t e
 CoreHost::CoreHost(std::unique_ptr<Backend> backend, SharedCoreOptions options)
     : clock_(std::move(options.clock)),
       tokens_(std::move(options.tokens)),
+      rbac_((options.world ? options.world->authorization() : options.core.authorization) ==
+            Authorization::rbac),
+      anonymous_(options.anonymous),
       on_request_(std::move(options.on_request)),
       backend_(std::move(backend)) {
   for (FaultRule& rule : options.faults) faults_.add(std::move(rule));
@@ -86,18 +90,21 @@ void CoreHost::detach(Front* front) {
   }
 }
 
-std::optional<Caller> CoreHost::identify(const http::Request& request) const {
-  if (tokens_.empty()) return Caller{};
+std::optional<Caller> CoreHost::identify(const http::Request& request) {
+  if (tokens_.empty() && !rbac_) return Caller{};
   const std::string* line = request.headers.find("Authorization");
+  if (line == nullptr && rbac_ && anonymous_)
+    return Caller{.user = "system:anonymous", .groups = {"system:unauthenticated"}};
   constexpr std::string_view scheme = "Bearer ";
   if (line == nullptr || !line->starts_with(scheme)) return std::nullopt;
   const std::string_view token = std::string_view(*line).substr(scheme.size());
   for (const TokenUser& user : tokens_) {
     if (user.token != token) continue;
     if (user.expires && *user.expires <= clock_->wall_now()) return std::nullopt;
-    return user.caller;
+    return rbac_ ? authenticated(user.caller) : user.caller;
   }
-  return std::nullopt;
+  MutexLock lock(mutex_);
+  return backend_->token_user(token, clock_->wall_now());
 }
 
 AuthenticatedRequest CoreHost::authenticate(const http::Request& request,

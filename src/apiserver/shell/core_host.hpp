@@ -35,6 +35,8 @@ class Backend {
   virtual void close_watch(WatchId id) = 0;
   virtual void on_timeout(WallTime now) = 0;
   virtual std::optional<WallTime> next_due() const = 0;
+  /// Returns the user of a token that the core issued.
+  virtual std::optional<Caller> token_user(std::string_view, WallTime) { return std::nullopt; }
 };
 
 /// A transport that serves requests. Both members are called on any thread under the host's lock: they must
@@ -118,7 +120,7 @@ class CoreHost {
   };
   using Watches = std::map<WatchId, Watch>;
 
-  std::optional<Caller> identify(const http::Request& request) const;
+  std::optional<Caller> identify(const http::Request& request) EVENKEEL_EXCLUDES(mutex_);
   Reply perform(const http::Request& request, const AuthenticatedRequest& authenticated, Front* front)
       EVENKEEL_REQUIRES(mutex_);
   Reply refused(const FaultPlan& plan) EVENKEEL_REQUIRES(mutex_);
@@ -134,6 +136,8 @@ class CoreHost {
 
   const std::shared_ptr<const Clock> clock_;
   const std::vector<TokenUser> tokens_;
+  const bool rbac_;
+  const bool anonymous_;
   const std::function<void(const ServedRequest&)> on_request_;
   mutable Mutex mutex_;
   const std::unique_ptr<Backend> backend_ EVENKEEL_PT_GUARDED_BY(mutex_);

@@ -30,6 +30,10 @@ class CoreBackend final : public detail::Backend {
   void on_timeout(WallTime now) override { core_.on_timeout(now); }
   std::optional<WallTime> next_due() const override { return core_.next_due(); }
 
+  std::optional<Caller> token_user(std::string_view token, WallTime now) override {
+    return core_.token_user(token, now);
+  }
+
   ApiServerCore& core() { return core_; }
 
  private:
@@ -41,6 +45,7 @@ class CoreBackend final : public detail::Backend {
 SharedCore::SharedCore(SharedCoreOptions options) {
   auto backend = options.world ? std::make_unique<CoreBackend>(*options.world)
                                : std::make_unique<CoreBackend>(options.core);
+  backend->core().accept_tokens(options.tokens);
   host_ = std::make_shared<detail::CoreHost>(std::move(backend), std::move(options));
 }
 

@@ -144,6 +144,15 @@ std::string names_of(const std::vector<std::string>& hosts) {
 
 }  // namespace
 
+std::string random_text() {
+  static constexpr char hex[] = "0123456789abcdef";
+  unsigned char bytes[16];
+  require(RAND_bytes(bytes, sizeof bytes) == 1, "random bytes");
+  std::string out;
+  for (const unsigned char byte : bytes) out.append({hex[byte >> 4], hex[byte & 15]});
+  return out;
+}
+
 CertifiedKey make_authority() {
   const Key key = new_key();
   const Certificate certificate = blank(key.get());

@@ -18,6 +18,8 @@ struct CertifiedKey {
   std::string key = {};
 };
 
+/// Returns 32 random characters, for secrets.
+std::string random_text();
 /// Returns a new authority with an EC P-256 key, valid for ten years around now.
 CertifiedKey make_authority();
 /// Returns a server certificate for `hosts` (names and addresses), signed by `authority`.

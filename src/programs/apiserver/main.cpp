@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The embedded API server as a program: for kubectl, and for tests of operators in any language.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -33,6 +35,7 @@ struct Flags {
   std::vector<std::string> manifests = {};
   std::vector<std::string> faults = {};
   std::string token_lifetime = {};
+  std::vector<std::string> token_users = {};
   bool log_requests = false;
   std::string access_record = {};
   std::string access_record_user = {};
@@ -48,6 +51,20 @@ void declare(CLI::App& app, Flags& flags) {
                  "Answer 401 to the token when this time is over, e.g. 10s or 5m")
       ->type_name("TIME")
       ->needs("--token");
+  app.add_option(
+         "--authorization-mode", flags.server.authorization,
+         "AlwaysAllow, or RBAC: roles and bindings decide; the kubeconfig is that of an administrator")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, ek::apiserver::Authorization>{
+          {"AlwaysAllow", ek::apiserver::Authorization::always_allow},
+          {"RBAC", ek::apiserver::Authorization::rbac}}))
+      ->type_name("MODE");
+  app.add_option("--anonymous-auth", flags.server.anonymous,
+                 "With RBAC: requests without credentials are those of system:anonymous; false: 401")
+      ->capture_default_str();
+  app.add_option("--token-user", flags.token_users,
+                 "Accept a token of a user, TOKEN=USER or TOKEN=USER=GROUP,GROUP; repeatable")
+      ->type_name("TOKEN=USER")
+      ->allow_extra_args(false);
   app.add_option("--write-kubeconfig", flags.kubeconfig, "Write a kubeconfig for this server")
       ->type_name("FILE");
   app.add_option("--crd", flags.manifests,
@@ -108,15 +125,34 @@ void observe(Flags& flags, const std::shared_ptr<ek::AccessRecorder>& recorder) 
   };
 }
 
+// Parses TOKEN=USER=GROUP,GROUP. Names of users and groups have colons, but no "=".
+ek::apiserver::TokenUser token_user(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const std::size_t second = equals == std::string::npos ? equals : text.find('=', equals + 1);
+  if (equals == 0 || equals == std::string::npos || equals + 1 == text.size() || second == equals + 1)
+    throw std::invalid_argument("--token-user: expected TOKEN=USER or TOKEN=USER=GROUP,GROUP, found \"" +
+                                text + "\"");
+  ek::apiserver::Caller caller{.user = text.substr(equals + 1, second - equals - 1), .groups = {}};
+  std::string groups = second == std::string::npos ? std::string() : text.substr(second + 1);
+  while (!groups.empty()) {
+    const std::size_t comma = std::min(groups.find(','), groups.size());
+    caller.groups.push_back(groups.substr(0, comma));
+    groups.erase(0, comma + 1);
+  }
+  return {.token = text.substr(0, equals), .caller = std::move(caller)};
+}
+
 void serve(Flags& flags) {
   const sigset_t signals = ek::program::block_signals();
   limit_token(flags);
+  for (const std::string& user : flags.token_users) flags.server.tokens.push_back(token_user(user));
   for (const std::string& rule : flags.faults)
     flags.server.faults.push_back(ek::apiserver::parse_fault_rule(rule));
   const std::shared_ptr<ek::AccessRecorder> recorder = make_recorder(flags);
   observe(flags, recorder);
   ek::apiserver::ApiServer server(flags.server);
-  if (flags.server.token.empty() && flags.server.tokens.empty())
+  if (flags.server.token.empty() && flags.server.tokens.empty() &&
+      flags.server.authorization != ek::apiserver::Authorization::rbac)
     std::fputs("evenkeel-apiserver: without --token, every request is an administrator's\n", stderr);
   for (const std::string& manifest : flags.manifests) {
     try {
