@@ -101,6 +101,64 @@ TEST(ApiServer, ItsKubeconfigAlwaysHasCredentialsForTls) {
   EXPECT_EQ(parse_kubeconfig(ApiServer().kubeconfig()).token, "");
 }
 
+TEST(ApiServer, LetsRolesDecideIfItIsAsked) {
+  ApiServer server({.tls = true, .authorization = Authorization::rbac});
+  const Config config = server.config();
+  const auto client = curl(config);
+  http::Request request = create("a");
+  request.headers.set("Authorization", "Bearer " + config.token);
+  EXPECT_EQ(client->fetch(request).status, 201) << "the configuration is an administrator's";
+  const std::string maps = "/api/v1/namespaces/default/configmaps";
+  const http::Response anonymous = client->fetch(get(maps));
+  EXPECT_EQ(anonymous.status, 403);
+  EXPECT_EQ(
+      Json::parse(anonymous.body)["message"],
+      Json(
+          R"(configmaps is forbidden: User "system:anonymous" cannot list resource "configmaps" in API group "" )"
+          R"(in the namespace "default")"));
+  EXPECT_EQ(client->fetch(get("/version")).status, 200);
+  EXPECT_EQ(client->fetch({.target = maps, .headers = bearer("other")}).status, 401);
+}
+
+TEST(ApiServer, CanRefuseRequestsWithoutCredentials) {
+  ApiServer server({.authorization = Authorization::rbac, .anonymous = false});
+  EXPECT_EQ(curl(server.config())->fetch(get("/version")).status, 401);
+}
+
+TEST(ApiServer, AcceptsTheTokensOfItsServiceAccounts) {
+  ApiServer server({.tls = true, .authorization = Authorization::rbac, .anonymous = false});
+  const Config config = server.config();
+  const auto client = curl(config);
+  const std::string accounts = "/api/v1/namespaces/default/serviceaccounts";
+  const auto post = [&](const std::string& target, const std::string& body) {
+    http::Request request{.method = http::Method::post, .target = target, .headers = json, .body = body};
+    request.headers.set("Authorization", "Bearer " + config.token);
+    return client->fetch(request);
+  };
+  ASSERT_EQ(post(accounts, R"({"metadata":{"name":"op"}})").status, 201);
+  const Json issued = Json::parse(post(accounts + "/op/token", "{}").body);
+  const http::Headers own = bearer(issued.at({"status", "token"}).string_or(""));
+  const std::string maps = "/api/v1/namespaces/default/configmaps";
+  const http::Response refused = client->fetch({.target = maps, .headers = own});
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_THAT(refused.body, HasSubstr("system:serviceaccount:default:op"));
+  ASSERT_EQ(
+      post(
+          "/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings",
+          R"({"metadata":{"name":"op"},"roleRef":{"apiGroup":"rbac.authorization.k8s.io","kind":"ClusterRole",)"
+          R"("name":"view"},"subjects":[{"kind":"ServiceAccount","name":"op","namespace":"default"}]})")
+          .status,
+      201);
+  EXPECT_EQ(client->fetch({.target = maps, .headers = own}).status, 200);
+}
+
+TEST(ApiServer, ItsClientCertificateIsAnAdministratorsWithRoles) {
+  ApiServer server({.tls = true, .client_certificate = true, .authorization = Authorization::rbac});
+  const Config config = parse_kubeconfig(server.kubeconfig());
+  EXPECT_EQ(config.token, "");
+  EXPECT_EQ(curl(config)->fetch(get("/api/v1/secrets")).status, 200);
+}
+
 TEST(ApiServer, InstallsManifestsOfAnyKindOnce) {
   ApiServer server;
   const std::string manifest = R"(# two documents

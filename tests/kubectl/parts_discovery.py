@@ -43,4 +43,34 @@ def access(k):
         k('auth whoami')
 
 
-PARTS = [discovery, explain, raw, access]
+def roles(k):
+    """What roles and bindings allow, for users and service accounts."""
+    robot = '--as=system:serviceaccount:%s:robot' % k.namespace
+    k('create role reader --verb=get,list --resource=configmaps')
+    k('create rolebinding reader --role=reader --user=somebody')
+    k('create serviceaccount robot')
+    k('create rolebinding robot --clusterrole=view --serviceaccount=%s:robot' % k.namespace)
+    k.wait_until('the first binding is known', 'auth can-i list configmaps --as=somebody', 'yes')
+    k.wait_until('the second binding is known', 'auth can-i list pods ' + robot, 'yes')
+    k('auth can-i list configmaps --as=somebody')
+    k('auth can-i delete configmaps --as=somebody')
+    k('auth can-i list configmaps --as=somebody --namespace=default')
+    k('auth can-i list configmaps --as=somebody --all-namespaces')
+    k('auth can-i list pods --subresource=log ' + robot)
+    k('auth can-i list secrets ' + robot)
+    k('auth can-i --list --as=somebody')
+    k('get cm reader --as=somebody')
+    k('delete cm reader --as=somebody')
+    k('create role more --verb=delete --resource=configmaps --as=somebody')
+    k('create role writer --verb=create --resource=roles.rbac.authorization.k8s.io')
+    k('create rolebinding writer --role=writer --user=somebody')
+    k.wait_until('the third binding is known', 'auth can-i create roles.rbac.authorization.k8s.io --as=somebody', 'yes')
+    k('create role more --verb=delete --resource=configmaps --as=somebody')
+    k('create role same --verb=list --resource=configmaps --as=somebody')
+    k('create rolebinding admin --clusterrole=admin --user=somebody --as=somebody')
+    k('delete rolebinding reader')
+    k.wait_until('the first binding is gone', 'auth can-i list configmaps --as=somebody', 'no')
+    k('get cm --as=somebody')
+
+
+PARTS = [discovery, explain, raw, access, roles]

@@ -56,6 +56,19 @@ std::vector<std::string> common_items(const std::vector<std::string>& one,
 
 }  // namespace
 
+Json json_strings(const std::vector<std::string>& items) {
+  Json out = Json::array();
+  for (const std::string& item : items) out.push_back(item);
+  return out;
+}
+
+Json user_document(const Caller& caller) {
+  Json out = Json::object({{"username", caller.user}, {"groups", json_strings(caller.groups)}});
+  if (!caller.uid.empty()) out["uid"] = caller.uid;
+  for (const auto& [name, values] : caller.extra) out["extra"][name] = json_strings(values);
+  return out;
+}
+
 std::int64_t unix_seconds(WallTime time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }

@@ -16,20 +16,6 @@ inline namespace v0 {
 namespace apiserver {
 namespace {
 
-Json strings(const std::vector<std::string>& items) {
-  Json out = Json::array();
-  for (const std::string& item : items) out.push_back(item);
-  return out;
-}
-
-/// Returns the userInfo of a user.
-Json user_document(const Caller& caller) {
-  Json out = Json::object({{"username", caller.user}, {"groups", strings(caller.groups)}});
-  if (!caller.uid.empty()) out["uid"] = caller.uid;
-  for (const auto& [name, values] : caller.extra) out["extra"][name] = strings(values);
-  return out;
-}
-
 Json rules_status(const Call& call, const std::string& namespace_) {
   HeldRules held;
   if (call.authorizer.enabled())
@@ -53,7 +39,7 @@ Json token_status(const Call& call, const Json& spec) {
   if (!verdict.caller) return Json::object({{"user", Json::object()}, {"error", verdict.problem}});
   return Json::object({{"authenticated", true},
                        {"user", user_document(*verdict.caller)},
-                       {"audiences", strings(verdict.audiences)}});
+                       {"audiences", json_strings(verdict.audiences)}});
 }
 
 /// Returns the request that an access review asks about.
@@ -125,6 +111,7 @@ http::Response rest_review(Storage&, Call& call) {
   check_review(call, object);
   Json& metadata = object["metadata"];
   if (!metadata.is_object()) metadata = Json::object();
+  if (call.type->namespaced) metadata["namespace"] = call.path.namespace_;
   if (call.type->kind == "SelfSubjectReview")
     metadata["creationTimestamp"] = timestamp(call.now);
   else
