@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The embedded API server, lowest folder first; a folder includes itself and those before it.
-set(apiserver_headers access_recording.hpp api_server.hpp api_server_core.hpp faults.hpp in_process_transport.hpp shared_core.hpp)
+set(apiserver_headers
+  access_recording.hpp api_server.hpp api_server_core.hpp faults.hpp in_process_transport.hpp shared_core.hpp
+  webhook_caller.hpp)
 set(apiserver_sources)
 
 # Texts and their formats: pure functions, independent of resources.
@@ -44,10 +46,11 @@ list(APPEND apiserver_sources
   rest/patch_document.cpp rest/policy_rule.cpp rest/protobuf_document.cpp rest/request_body.cpp rest/respond.cpp
   rest/rest_delete.cpp rest/rest_patch.cpp rest/rest_path.cpp rest/rest_pod.cpp rest/rest_read.cpp
   rest/rest_review.cpp rest/rest_token.cpp rest/rest_scale.cpp rest/rest_watch.cpp rest/rest_write.cpp rest/role_controller.cpp rest/router.cpp
-  rest/watch_hub.cpp rest/write.cpp rest/write_options.cpp)
+  rest/watch_hub.cpp rest/webhook.cpp rest/webhook_admission.cpp rest/write.cpp rest/write_options.cpp)
 
 # Shells around the core: sockets, TLS, the in-process transport, faults.
 list(APPEND apiserver_sources
   shell/api_server.cpp shell/core_host.cpp shell/core_session.cpp shell/faults.cpp shell/http_server.cpp
   shell/in_process_transport.cpp shell/kubeconfig_writer.cpp shell/manifest.cpp shell/peer_name.cpp
-  shell/request_target.cpp shell/shared_core.cpp shell/status_answer.cpp shell/tls_certificates.cpp shell/access_recording.cpp)
+  shell/request_target.cpp shell/shared_core.cpp shell/status_answer.cpp shell/tls_certificates.cpp
+  shell/access_recording.cpp shell/webhook_caller.cpp)

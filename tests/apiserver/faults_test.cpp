@@ -237,6 +237,7 @@ class HostFaults : public ::testing::Test {
   struct Silent final : detail::Front {
     void watches_ready(const std::vector<WatchId>&) noexcept override {}
     void tick_moved() noexcept override {}
+    void schedule(std::function<void()>) override {}
   };
 
   Silent front_;

@@ -123,6 +123,9 @@ PARSED = re.compile('|'.join((
     r'[Tt]oo (?:old|large) resource version.*', r'The provided continue parameter.*',  # lists and watches of clients
     r'^Apply failed with.*', r'^conflicts? with .*',  # kubectl apply --server-side
     r'User "[^"]*" cannot .*', r'is attempting to grant.*(?:\n.*)*', r'must have cluster-admin.*',  # people, and tests of rights
+    r'admission webhook "[^"]*" denied the request.*',  # operators that tell users what to do
+    r'failed calling webhook "[^"]*": (?:failed to call webhook|received invalid webhook response: .*)',
+    r'context deadline exceeded',
     r'strict decoding error', r'(?:unknown|duplicate) field \\*"[^"\\]*',  # kubectl --validate
 )))
 

@@ -140,6 +140,27 @@ class Steps:
         """Waits for n more events of a watch, then a moment for those that should not arrive."""
         self.steps.append(dict({'collect': name, 'n': n}, **how))
 
+    def answer(self, hook, response):
+        """Sets what a webhook answers: members of its response (a patch may be a list), or {'raw': text, 'code': 200}; 'delay' in seconds."""
+        self.steps.append({'hook': hook, 'response': copy.deepcopy(response)})
+
+    def reviews(self, hook):
+        """Compares what a webhook was asked since the last time."""
+        self.steps.append({'reviews': hook})
+
+    def webhook(self, hook, kind='validating', response=None, rules=None, probe='configmaps', **members):
+        """Installs a webhook for the namespace of the scenario and waits until it is asked about `probe`."""
+        self.answer(hook, response or {'allowed': True})
+        entry = dict({'name': hook + '.example.com', 'sideEffects': 'None', 'admissionReviewVersions': ['v1'],
+                      'clientConfig': {'url': '{webhooks}/' + hook, 'caBundle': '{webhook_bundle}'},
+                      'namespaceSelector': {'matchLabels': {'kubernetes.io/metadata.name': '{ns}'}},
+                      'rules': [rules or {'apiGroups': ['*'], 'apiVersions': ['*'], 'resources': [probe or 'configmaps'], 'operations': ['*']}]},
+                     **members)
+        self.post('/apis/admissionregistration.k8s.io/v1/%swebhookconfigurations' % kind,
+                  {'metadata': {'name': hook + '-{ns}'}, 'webhooks': [entry]}, hidden=True)
+        if probe:
+            self.create('%s/probe-%s?dryRun=All' % (probe, hook), data={'k': 'v'}, until={'message': 'admission webhook "%s.example.com" denied the request: ready' % hook})
+
     def kind(self, properties, plural='things', kind='Thing', wait=True, path='customresourcedefinitions', **how):
         """Installs a CRD for this scenario (see crd()) and waits until it is served."""
         document = crd(properties, plural=plural, kind=kind, **how)

@@ -39,6 +39,8 @@ struct ApiServerOptions {
   Authorization authorization = Authorization::always_allow;
   /// See SharedCoreOptions.
   bool anonymous = true;
+  /// See SharedCoreOptions.
+  std::shared_ptr<WebhookCaller> webhooks = {};
   std::vector<FaultRule> faults = {};  ///< Rules that are active from the start.
   ApiServerCoreOptions core = {};
   std::shared_ptr<const Clock> clock = real_clock();  ///< Clock for timestamps.

@@ -86,11 +86,52 @@ struct WatchId {
   auto operator<=>(const WatchId&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
+/// A call of a webhook that a request needs before it can be answered: a POST of JSON.
+struct WebhookCall {
+  std::string webhook = {};  ///< Its name in the configuration.
+  /// For a service "https://name.namespace.svc:port/path"; the query has the timeout.
+  std::string url = {};
+  std::string service_namespace = {};
+  std::string service_name = {};  ///< Empty: the webhook has a URL.
+  int service_port = 443;
+  std::string ca_bundle = {};  ///< Trusted authorities, as PEM; empty: those of the system.
+  Duration timeout = std::chrono::seconds{10};
+  std::string body = {};
+};
+
+/// The result of a WebhookCall: a response, or the error that prevented it.
+struct WebhookAnswer {
+  int status = 0;
+  std::string body = {};
+  std::string error = {};
+  std::string content_type = {};
+};
+
+/// State of a request that waits for a webhook; a value.
+struct WebhookProgress {
+  struct Known {
+    std::string url = {};
+    std::string asked = {};  ///< The body of the call.
+    WebhookAnswer answer = {};
+  };
+  std::uint64_t seed = 0;  ///< Of the uids and names of this request; 0: it has not begun.
+  WallTime began = {};
+  std::vector<Known> known = {};
+
+  /// Adds the answer to a call.
+  void add(const WebhookCall& call, WebhookAnswer answer) {
+    known.push_back({call.url, call.body, std::move(answer)});
+  }
+};
+
 /// The result of a request. If `watch` is set, `response` has status and headers only, and the body is the
-/// output of read_watch() until `ended`.
+/// output of read_watch() until `ended`. If `call` is set, there is no result yet, and nothing has changed:
+/// the call is to be made, its answer added to `progress`, and the request handled again.
 struct Answer {
   http::Response response = {};
   std::optional<WatchId> watch = {};
+  std::optional<WebhookCall> call = {};
+  WebhookProgress progress = {};
 };
 
 /// Output of a watch since the last read.
@@ -123,7 +164,8 @@ class EVENKEEL_API World {
 /// Time is an argument and may stand still; time-dependent work (bookmarks, timeouts of watches, garbage
 /// collection, deletion of namespace contents) is done by on_timeout().
 /// Driver:
-///  1. calls handle() for each request and sends the response; of a watch, its head;
+///  1. calls handle() for each request and sends the response; of a watch, its head; while it needs a
+///     webhook, makes the call (other requests may be handled meanwhile) and calls handle() again;
 ///  2. after each call of 1 and 3, sends the read_watch() of each of ready_watches();
 ///  3. calls on_timeout() at next_due();
 ///  4. calls close_watch() when the client of a watch is gone.
@@ -140,9 +182,10 @@ class EVENKEEL_API ApiServerCore {
   ApiServerCore& operator=(const ApiServerCore&) = delete;
 
   /// Answers `request`; `now` is used for timestamps. Never throws because of the request. With a `lag`,
-  /// watches and reads at resourceVersion 0 see an older state; consistent reads never do.
+  /// watches and reads at resourceVersion 0 see an older state; consistent reads never do. `progress` is that
+  /// of the last answer to the same request.
   Answer handle(const http::Request& request, WallTime now, const Caller& caller = {},
-                const CacheLag& lag = {});
+                const CacheLag& lag = {}, const WebhookProgress& progress = {});
 
   /// Replaces the tokens that a TokenReview accepts besides those of service accounts; not part of a World.
   void accept_tokens(std::vector<TokenUser> tokens);

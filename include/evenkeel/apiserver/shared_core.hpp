@@ -22,6 +22,8 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
+class WebhookCaller;
+
 namespace detail {
 class Backend;
 class CoreHost;
@@ -47,6 +49,8 @@ struct SharedCoreOptions {
   bool anonymous = true;
   /// Rules that are active from the start.
   std::vector<FaultRule> faults = {};
+  /// Caller of the webhooks of admission; unset: HTTPS, without services (apiserver/webhook_caller.hpp).
+  std::shared_ptr<WebhookCaller> webhooks = {};
   /// Clock for timestamps and for the delays of transports without sockets.
   std::shared_ptr<const Clock> clock = real_clock();
   /// Called for each request when its response is known, on the thread that serves it; must not throw or

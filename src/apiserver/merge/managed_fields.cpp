@@ -167,6 +167,7 @@ std::vector<ApplyConflict> scale_conflicts(const Json& before, std::string_view 
 void track_scale(const Json& before, Json& object, const KindSchema& kind, std::string_view replicas_path,
                  const WriteContext& context, bool applies) {
   Managers managers = decode_managers(before.at({"metadata", "managedFields"})).value_or(Managers{});
+  if (managers.empty() && !applies) return;  // as in track_update()
   const FieldPath path = path_of(replicas_path);
   FieldSet replicas;
   replicas.insert(path);

@@ -118,8 +118,10 @@ void read_app_armor(Call& call, Json& pod) {
       const bool local = text.starts_with("localhost/");
       if (std::as_const(container)["securityContext"]["appArmorProfile"].is_object()) continue;
       if (!annotations.contains(key)) continue;
-      call.warnings.push_back("metadata.annotations[" + key +
-                              "]: deprecated since v1.30; use the \"appArmorProfile\" field instead");
+      const std::string warning = "metadata.annotations[" + key +
+                                  "]: deprecated since v1.30; use the \"appArmorProfile\" field instead";
+      if (std::find(call.warnings.begin(), call.warnings.end(), warning) == call.warnings.end())
+        call.warnings.push_back(warning);
       if (!local && text != "unconfined" && text != "runtime/default") continue;  // rejected by validation
       Json profile = Json::object({{"type", local                  ? "Localhost"
                                             : text == "unconfined" ? "Unconfined"

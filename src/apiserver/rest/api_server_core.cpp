@@ -11,6 +11,7 @@
 #include "apiserver/rest/role_controller.hpp"
 #include "apiserver/rest/router.hpp"
 #include "apiserver/rest/server.hpp"
+#include "apiserver/rest/webhook_admission.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -112,6 +113,29 @@ struct ApiServerCore::State : Server {
     if (authorizer.enabled()) controllers.roles.create_initial(storage, now);
   }
 
+  /// A request that may call webhooks has uids and a time of its own, which it keeps when it is handled
+  /// again.
+  Answer handle(const http::Request& request, const Turn& turn) {
+    const bool begun = turn.webhooks.seed != 0;
+    if (!begun && (request.method == http::Method::get || !has_webhooks(storage)))
+      return route(*this, request, turn);
+    WebhookProgress progress = turn.webhooks;
+    if (!begun) {
+      progress.seed = storage.identity.fork();
+      progress.began = turn.now;
+    }
+    const Identity shared = std::exchange(storage.identity, Identity(progress.seed));
+    Answer answer;
+    try {
+      answer = route(*this, request, {progress.began, turn.caller, turn.lag, progress});
+    } catch (WebhookNeeded& needed) {
+      answer.call = std::move(needed.call);
+      answer.progress = std::move(progress);
+    }
+    storage.identity = shared;
+    return answer;
+  }
+
   Controllers controllers = {};
   WallTime now = {};
   bool started = false;
@@ -141,10 +165,10 @@ WallTime World::time() const {
 }
 
 Answer ApiServerCore::handle(const http::Request& request, WallTime now, const Caller& caller,
-                             const CacheLag& lag) {
+                             const CacheLag& lag, const WebhookProgress& progress) {
   state_->set_time(now);
   if (!std::exchange(state_->started, true)) state_->create_initial();
-  Answer answer = route(*state_, request, now, caller, lag);
+  Answer answer = state_->handle(request, {now, caller, lag, progress});
   state_->controllers.crds.settle(state_->storage, state_->watches, now);
   state_->storage.store.shrink();
   return answer;

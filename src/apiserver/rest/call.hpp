@@ -31,6 +31,7 @@ struct Call {
   const ProtobufDecoder& protobuf;
   Authorizer& authorizer;
   const Authenticator& authenticator;
+  const WebhookProgress& webhooks;
   Representation form = {};
   std::vector<std::string> warnings = {};
 

@@ -7,6 +7,7 @@
 #include "apiserver/rest/list_page.hpp"
 #include "apiserver/rest/respond.hpp"
 #include "apiserver/rest/rest.hpp"
+#include "apiserver/rest/webhook_admission.hpp"
 #include "apiserver/rest/write.hpp"
 
 namespace evenkeel {
@@ -33,6 +34,7 @@ http::Response rest_delete(Storage& storage, Call& call) {
   const DeleteOptions options = delete_options(call);
   refuse_protected(call);
   const StoredPtr object = require_object(storage, call);
+  admit_deletion(call, options, storage.document(*call.type, object));
   DeleteOutcome outcome = delete_object(storage, *call.type, object, options, call.now);
   if (outcome.removed && !call.type->rules.returns_deleted)
     return json_response(200, success_status(deleted_details(*call.type, *object)).dump());
@@ -46,6 +48,8 @@ http::Response rest_delete_collection(Storage& storage, Call& call) {
   const ResourceType& type = *call.type;
   const bool plain = call.form.form == Representation::Form::object;
   const Page page = read_page(storage, call, list_options(call.query));
+  if (has_webhooks(storage))
+    for (const StoredPtr& object : page.items) admit_deletion(call, options, storage.document(type, object));
   std::vector<Json> items;
   for (const StoredPtr& object : page.items) {
     Json item = storage.document(type, object);

@@ -5,11 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "apiserver/rest/patch_document.hpp"
 #include "apiserver/rest/label_selector.hpp"
+#include "apiserver/rest/patch_document.hpp"
 #include "apiserver/rest/request_body.hpp"
 #include "apiserver/rest/respond.hpp"
 #include "apiserver/rest/rest.hpp"
+#include "apiserver/rest/webhook_admission.hpp"
 #include "apiserver/rest/write.hpp"
 #include "apiserver/text/json_problem.hpp"
 #include "apiserver/text/member_path.hpp"
@@ -46,7 +47,8 @@ Json scale_of(const ResourceType& type, const Json& object) {
   Json spec = Json::object();
   if (wanted != 0) spec["replicas"] = wanted;
   Json status = Json::object({{"replicas", value_at(object, paths.status).integer_or(0)}});
-  const std::string selector = paths.selector.empty() ? "" : label_selector_text(value_at(object, paths.selector));
+  const std::string selector =
+      paths.selector.empty() ? "" : label_selector_text(value_at(object, paths.selector));
   if (!selector.empty()) status["selector"] = selector;
   Json scale = Json::object({{"kind", "Scale"}, {"apiVersion", "autoscaling/v1"}});
   scale["metadata"] = std::move(metadata);
@@ -106,6 +108,16 @@ void check_conflicts(const Call& call, const Json& before, const Json& object, c
     throw StatusError(409, "Conflict", describe(conflicts), Json::object({{"causes", causes(conflicts)}}));
 }
 
+/// Shows the Scale to webhooks.
+void admit_scale(Call& call, Json before, bool dry_run, Json& scale) {
+  if (!has_webhooks(call.storage)) return;
+  AdmissionEvent event = admission_event(call, "UPDATE", "UpdateOptions", dry_run);
+  event.is_scale = true;
+  event.old = std::move(before);
+  mutate_by_webhooks(call, event, scale);
+  validate_by_webhooks(call, event, scale);
+}
+
 http::Response scale_response(const Call& call, const Json& object) {
   return json_response(200, scale_of(*call.type, object).dump());
 }
@@ -131,7 +143,8 @@ http::Response rest_scale(Storage& storage, Call& call) {
   const bool applies = !put && patch_type(call) == PatchType::apply;
   const WriteOptions options =
       write_options(call, put ? "UpdateOptions" : "PatchOptions", applies ? Applies::yes : Applies::no);
-  const Json scale = wanted_scale(call, scale_of(type, before));
+  Json scale = wanted_scale(call, scale_of(type, before));
+  admit_scale(call, scale_of(type, before), options.dry_run, scale);
   check_scale(call, scale);
   check_uid(call, scale, *live);
   Json object = before;

@@ -81,7 +81,7 @@ void RoleController::run(Storage& storage, WallTime now) {
   const ResourceTypePtr type = rbac_type(storage, "ClusterRole");
   Collection& roles = storage.collection(*type);
   // A role that aggregates aggregating roles needs another round; roles that aggregate each other may need
-  // one for ever, as in a cluster.
+  // one without end, as in a cluster.
   changed_ = true;
   for (int round = 0; round < most_rounds && std::exchange(changed_, false); ++round) {
     for (const StoredPtr& role : storage.store.snapshot(roles, "", storage.store.version())) {

@@ -138,12 +138,11 @@ Caller authorized(Server& server, const http::Request& request, const Target& ta
   return *std::move(user);
 }
 
-Answer answer(Server& server, const http::Request& request, WallTime now, const Caller& sender,
-              const CacheLag& lag) {
+Answer answer(Server& server, const http::Request& request, const Turn& turn) {
   if (request.body.size() > server.options.max_body_bytes)
     throw StatusError::too_large(server.options.max_body_bytes);
   const Target target = parse_target(request.target);
-  const Caller caller = authorized(server, request, target, sender);
+  const Caller caller = authorized(server, request, target, turn.caller);
   if (auto response = server.discovery.answer(server.storage, request, target))
     return {std::move(*response), {}};
   const auto path = resource_path(target.segments);
@@ -154,22 +153,22 @@ Answer answer(Server& server, const http::Request& request, WallTime now, const 
             .query = target.query,
             .path = *path,
             .type = type,
-            .now = now,
+            .now = turn.now,
             .caller = caller,
-            .lag = lag,
+            .lag = turn.lag,
             .storage = server.storage,
             .protobuf = *server.protobuf,
             .authorizer = server.authorizer,
-            .authenticator = server.authenticator};
+            .authenticator = server.authenticator,
+            .webhooks = turn.webhooks};
   Answer out = answer_call(server, call);
   if (!type->deprecation.empty()) prepend_warning(out.response, type->deprecation);
   return out;
 }
 
-Answer answer_request(Server& server, const http::Request& request, WallTime now, const Caller& caller,
-                      const CacheLag& lag) {
+Answer answer_request(Server& server, const http::Request& request, const Turn& turn) {
   try {
-    return answer(server, request, now, caller, lag);
+    return answer(server, request, turn);
   } catch (const StatusError& error) {
     return {status_response(error), {}};
   } catch (const PageNotFound&) {
@@ -195,9 +194,8 @@ void prefer_yaml(const http::Request& request, http::Response& response) {
 
 }  // namespace
 
-Answer route(Server& server, const http::Request& request, WallTime now, const Caller& caller,
-             const CacheLag& lag) {
-  Answer out = answer_request(server, request, now, caller, lag);
+Answer route(Server& server, const http::Request& request, const Turn& turn) {
+  Answer out = answer_request(server, request, turn);
   prefer_yaml(request, out.response);
   return out;
 }

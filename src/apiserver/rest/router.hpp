@@ -8,9 +8,16 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// Never throws because of the request.
-Answer route(Server& server, const http::Request& request, WallTime now, const Caller& caller,
-             const CacheLag& lag);
+/// The state of a request besides its text.
+struct Turn {
+  WallTime now = {};
+  const Caller& caller;
+  const CacheLag& lag;
+  const WebhookProgress& webhooks;
+};
+
+/// Never throws because of the request, except WebhookNeeded.
+Answer route(Server& server, const http::Request& request, const Turn& turn);
 
 }  // namespace apiserver
 }  // namespace v0

@@ -12,6 +12,7 @@
 #include "apiserver/rest/escalation.hpp"
 #include "apiserver/rest/namespace_controller.hpp"
 #include "apiserver/rest/respond.hpp"
+#include "apiserver/rest/webhook_admission.hpp"
 #include "apiserver/schema/builtin_validation.hpp"
 #include "apiserver/schema/metadata_validation.hpp"
 #include "apiserver/schema/pruning.hpp"
@@ -179,14 +180,45 @@ class Creation {
     complete_for_create(object, type_);
     check_custom_kind(object, type_);
     admit_new(storage_, call_, object);
+    const bool hooked = has_webhooks(storage_);
+    if (hooked && mutate(object)) admit_new(storage_, call_, object);  // as in a real server, again
     check_escalation(call_, object, Json());
     validate_new(object);
     if (type_.rules.strategy.allocate) type_.rules.strategy.allocate(call_.collection(), object, Json());
+    if (hooked) {
+      check_free(std::as_const(object).at({"metadata", "name"}).string_or(""));
+      AdmissionEvent event = admission_event(call_, "CREATE", "CreateOptions", options_.dry_run);
+      event.name = std::as_const(object).at({"metadata", "name"}).string_or("");
+      validate_by_webhooks(call_, event, object);
+    }
     warn_of_object(call_, object, Json());
     return store(std::move(object));
   }
 
  private:
+  /// Mutating webhooks see the object without what the server decides later. Returns true if they changed
+  /// it.
+  bool mutate(Json& object) {
+    const Json metadata = std::as_const(object)["metadata"];
+    AdmissionEvent event = admission_event(call_, "CREATE", "CreateOptions", options_.dry_run);
+    Json shown = object;
+    for (const char* member : {"uid", "creationTimestamp", "generation"}) shown["metadata"].erase(member);
+    if (generated_) shown["metadata"].erase("name");
+    event.name = std::as_const(shown).at({"metadata", "name"}).string_or("");
+    if (!mutate_by_webhooks(call_, event, shown)) return false;
+    object = std::move(shown);
+    if (std::as_const(object).at({"metadata", "name"}).string_or("").empty())
+      object["metadata"]["name"] = metadata["name"];
+    for (const char* member : {"uid", "creationTimestamp", "generation", "namespace"}) {
+      const Json& before = metadata[member];
+      if (before.is_null())
+        object["metadata"].erase(member);
+      else
+        object["metadata"][member] = before;
+    }
+    return true;
+  }
+
   /// Sets the fields that the server decides: identity, namespace, ownership of fields.
   void prepare(Json& object) {
     if (std::as_const(object)["metadata"].is_null()) object["metadata"] = Json::object();
@@ -197,6 +229,7 @@ class Creation {
     version_ = std::as_const(object).at({"metadata", "resourceVersion"}).string_or("");
     reset_for_create(object, type_);
     drop_repeated_owners(call_, object["metadata"]);
+    generated_ = std::as_const(object).at({"metadata", "name"}).string_or("").empty();
     set_identity(storage_, call_, object["metadata"]);
     if (tracking_ == Tracking::needed)
       track_update(Json(), object, *type_.schema, options_.context(call_, ""));
@@ -239,6 +272,7 @@ class Creation {
   const WriteOptions& options_;
   const Tracking tracking_;
   std::string version_ = {};  ///< The resourceVersion in the request.
+  bool generated_ = false;    ///< The server makes the name.
 };
 
 /// The phases of an update, as in Creation. For a subresource only its part is written, and admission and
@@ -259,6 +293,9 @@ class Update {
   WriteOutcome run(Json object) {
     prepare(object);
     if (whole()) admit_changed(call_, object);
+    // A scale is admitted by its own handler.
+    const bool hooked = subresource_ != "scale" && has_webhooks(storage_);
+    if (hooked && mutate(object) && whole()) admit_changed(call_, object);
     if (const std::int64_t generation = next_generation(object, before_, type_); generation > 0)
       object["metadata"]["generation"] = generation;
     if (whole() && type_.rules.strategy.prepare) type_.rules.strategy.prepare(object, before_);
@@ -267,12 +304,30 @@ class Update {
     validate_changed(object);
     if (whole() && type_.rules.strategy.allocate)
       type_.rules.strategy.allocate(call_.collection(), object, before_);
+    if (hooked) validate_by_webhooks(call_, event(), object);
     if (type_.custom || whole()) warn_of_object(call_, object, before_);
     return store(std::move(object));
   }
 
  private:
   bool whole() const { return subresource_.empty(); }
+
+  AdmissionEvent event() const {
+    AdmissionEvent out = admission_event(call_, "UPDATE", "UpdateOptions", options_.dry_run);
+    out.old = before_;
+    return out;
+  }
+
+  /// Restores the fields that a webhook must not change. Returns true if webhooks changed the object.
+  bool mutate(Json& object) {
+    const Json metadata = std::as_const(object)["metadata"];
+    if (!mutate_by_webhooks(call_, event(), object)) return false;
+    for (const char* member : {"name", "namespace", "uid", "resourceVersion"})
+      object["metadata"][member] = metadata[member];
+    keep_system_fields(object, before_);
+    keep_for_update(object, before_, type_, subresource_);
+    return true;
+  }
 
   /// Restores fields that an update must not change, and determines the ownership of fields.
   void prepare(Json& object) {

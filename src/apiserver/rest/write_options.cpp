@@ -151,6 +151,9 @@ DeleteOptions delete_options(const Call& call) {
   out.cascade_asked_the_old_way = options["orphanDependents"] == Json(false);
   if (const Json& grace = options["gracePeriodSeconds"]; grace.is_integer())
     out.grace_period = grace.as_integer();
+  out.document = options.is_object() ? options : Json::object();
+  out.document["kind"] = "DeleteOptions";
+  out.document["apiVersion"] = "meta.k8s.io/v1";
   return out;
 }
 

@@ -40,6 +40,7 @@ struct DeleteOptions {
   std::optional<std::int64_t> grace_period = {};
   /// orphanDependents was given and false: an object that is only marked gets a 202.
   bool cascade_asked_the_old_way = false;
+  Json document = {};  ///< The options as webhooks see them.
 };
 
 /// Parses the body if there is one, which overrides the query, else the query. Throws StatusError.

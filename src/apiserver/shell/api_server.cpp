@@ -34,6 +34,7 @@ std::shared_ptr<SharedCore> make_core(const ApiServerOptions& options) {
                            .tokens = options.tokens,
                            .anonymous = options.anonymous,
                            .faults = options.faults,
+                           .webhooks = options.webhooks,
                            .clock = options.clock,
                            .on_request = options.on_request};
   if (!options.token.empty()) shared.tokens.insert(shared.tokens.begin(), {.token = options.token});

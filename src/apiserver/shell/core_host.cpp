@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <evenkeel/apiserver/webhook_caller.hpp>
+
 #include "apiserver/rest/authenticator.hpp"
 #include "apiserver/shell/request_target.hpp"
 #include "apiserver/shell/status_answer.hpp"
@@ -69,17 +71,35 @@ CoreHost::CoreHost(std::unique_ptr<Backend> backend, SharedCoreOptions options)
       rbac_((options.world ? options.world->authorization() : options.core.authorization) ==
             Authorization::rbac),
       anonymous_(options.anonymous),
+      webhooks_(options.webhooks ? std::move(options.webhooks) : make_http_webhook_caller()),
       on_request_(std::move(options.on_request)),
       backend_(std::move(backend)) {
   for (FaultRule& rule : options.faults) faults_.add(std::move(rule));
 }
 
+void CoreHost::Listeners::add(Front* front) {
+  MutexLock lock(mutex_);
+  fronts_.push_back(front);
+}
+
+void CoreHost::Listeners::remove(Front* front) {
+  MutexLock lock(mutex_);
+  std::erase(fronts_, front);
+}
+
+void CoreHost::Listeners::schedule(Front* front, std::function<void()> work) {
+  MutexLock lock(mutex_);
+  if (std::find(fronts_.begin(), fronts_.end(), front) != fronts_.end()) front->schedule(std::move(work));
+}
+
 void CoreHost::attach(Front* front) {
+  listeners_->add(front);
   MutexLock lock(mutex_);
   fronts_.push_back(front);
 }
 
 void CoreHost::detach(Front* front) {
+  listeners_->remove(front);
   MutexLock lock(mutex_);
   std::erase(fronts_, front);
   for (auto at = watches_.begin(); at != watches_.end();) {
@@ -124,26 +144,38 @@ Reply CoreHost::refused(const FaultPlan& plan) {
   return {.dropped = true, .ending = plan.ending};
 }
 
-Reply CoreHost::execute(const http::Request& request, const AuthenticatedRequest& authenticated,
-                        Front* front) {
+Reply CoreHost::execute(const http::Request& request, const AuthenticatedRequest& authenticated, Front* front,
+                        const WebhookProgress& progress) {
   Reply reply;
   if (authenticated.refusal) {
     reply.response = *authenticated.refusal;
   } else {
     MutexLock lock(mutex_);
-    reply = perform(request, authenticated, front);
+    reply = perform(request, authenticated, front, progress);
     announce();
   }
+  if (reply.call) return reply;
   report(request, authenticated.caller, reply);
   return reply;
 }
 
-Reply CoreHost::perform(const http::Request& request, const AuthenticatedRequest& authenticated,
-                        Front* front) {
+void CoreHost::call_webhook(Reply reply, Front* front, std::function<void(const WebhookProgress&)> again) {
+  const auto waiting = std::make_shared<Reply>(std::move(reply));
+  webhooks_->call(*waiting->call,
+                  [listeners = listeners_, waiting, front, again = std::move(again)](WebhookAnswer answer) {
+                    waiting->progress.add(*waiting->call, std::move(answer));
+                    listeners->schedule(front, [waiting, again] { again(waiting->progress); });
+                  });
+}
+
+Reply CoreHost::perform(const http::Request& request, const AuthenticatedRequest& authenticated, Front* front,
+                        const WebhookProgress& progress) {
   const FaultPlan& plan = authenticated.plan;
   const bool speaks_later = plan.watch && plan.cuts();
   if ((plan.answer && !speaks_later) || plan.drop == FaultDrop::before) return refused(plan);
-  Answer answer = backend_->handle(request, clock_->wall_now(), authenticated.caller, plan.lag);
+  Answer answer =
+      backend_->handle_again(request, clock_->wall_now(), authenticated.caller, plan.lag, progress);
+  if (answer.call) return {.call = std::move(answer.call), .progress = std::move(answer.progress)};
   Reply reply{.response = std::move(answer.response), .watch = answer.watch};
   const bool ends = plan.drop == FaultDrop::after || plan.body == FaultBody::html;
   if (reply.watch && ends) backend_->close_watch(*std::exchange(reply.watch, std::nullopt));

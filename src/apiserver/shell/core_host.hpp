@@ -14,6 +14,7 @@
 
 #include <evenkeel/apiserver/api_server_core.hpp>
 #include <evenkeel/apiserver/shared_core.hpp>
+#include <evenkeel/apiserver/webhook_caller.hpp>
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/mutex.hpp>
 
@@ -29,6 +30,11 @@ class Backend {
   virtual ~Backend() = default;
   virtual Answer handle(const http::Request& request, WallTime now, const Caller& caller,
                         const CacheLag& lag) = 0;
+  /// Like handle(), for a request that may have waited for webhooks.
+  virtual Answer handle_again(const http::Request& request, WallTime now, const Caller& caller,
+                              const CacheLag& lag, const WebhookProgress&) {
+    return handle(request, now, caller, lag);
+  }
   virtual WatchOutput read_watch(WatchId id) = 0;
   virtual std::vector<WatchId> ready_watches() = 0;
   virtual void catch_up(WatchId id) = 0;
@@ -39,13 +45,15 @@ class Backend {
   virtual std::optional<Caller> token_user(std::string_view, WallTime) { return std::nullopt; }
 };
 
-/// A transport that serves requests. Both members are called on any thread under the host's lock: they must
+/// A transport that serves requests. All members are called on any thread under the host's lock: they must
 /// only schedule work.
 class Front {
  public:
   virtual void watches_ready(const std::vector<WatchId>& ids) noexcept = 0;
   /// Called when next_due() has changed.
   virtual void tick_moved() noexcept = 0;
+  /// Runs `work` on the front's thread, later.
+  virtual void schedule(std::function<void()> work) = 0;
 
  protected:
   ~Front() = default;
@@ -60,6 +68,9 @@ struct AuthenticatedRequest {
 
 struct Reply {
   http::Response response = {};
+  /// There is no response yet: CoreHost::call_webhook(), then execute() again.
+  std::optional<WebhookCall> call = {};
+  WebhookProgress progress = {};
   std::optional<WatchId> watch = {};          ///< The body is the output of CoreHost::read().
   bool dropped = false;                       ///< The connection ends without a response.
   std::optional<std::size_t> cut_after = {};  ///< The connection ends after this number of bytes of the body.
@@ -90,8 +101,13 @@ class CoreHost {
       EVENKEEL_EXCLUDES(mutex_);
   /// Answers a request; to be called after authenticated.plan.delay. A watch that it starts belongs to
   /// `front` and must be read once immediately.
-  Reply execute(const http::Request& request, const AuthenticatedRequest& authenticated, Front* front)
-      EVENKEEL_EXCLUDES(mutex_);
+  Reply execute(const http::Request& request, const AuthenticatedRequest& authenticated, Front* front,
+                const WebhookProgress& progress = {}) EVENKEEL_EXCLUDES(mutex_);
+  /// Makes the call that a reply needs, and then runs `again` with its answer on the front's thread, unless
+  /// the front was detached meanwhile. Other requests are served in between.
+  void call_webhook(Reply reply, Front* front, std::function<void(const WebhookProgress&)> again);
+  /// Makes the calls of webhooks.
+  const std::shared_ptr<WebhookCaller>& webhooks() const { return webhooks_; }
   WatchPiece read(WatchId id) EVENKEEL_EXCLUDES(mutex_);
   void close(WatchId id) EVENKEEL_EXCLUDES(mutex_);
   /// Ends all running watches as if their connections had broken; returns their number.
@@ -121,8 +137,8 @@ class CoreHost {
   using Watches = std::map<WatchId, Watch>;
 
   std::optional<Caller> identify(const http::Request& request) EVENKEEL_EXCLUDES(mutex_);
-  Reply perform(const http::Request& request, const AuthenticatedRequest& authenticated, Front* front)
-      EVENKEEL_REQUIRES(mutex_);
+  Reply perform(const http::Request& request, const AuthenticatedRequest& authenticated, Front* front,
+                const WebhookProgress& progress) EVENKEEL_REQUIRES(mutex_);
   Reply refused(const FaultPlan& plan) EVENKEEL_REQUIRES(mutex_);
   void spoil_answer(const FaultPlan& plan, Reply& reply) EVENKEEL_REQUIRES(mutex_);
   void start_watch(WatchId id, const FaultPlan& plan, Front* front) EVENKEEL_REQUIRES(mutex_);
@@ -134,10 +150,25 @@ class CoreHost {
   void announce() EVENKEEL_REQUIRES(mutex_);
   void report(const http::Request& request, const Caller& caller, const Reply& reply) const;
 
+  // The fronts that wait for answers of webhooks. It outlives the host as long as calls run.
+  class Listeners {
+   public:
+    void add(Front* front) EVENKEEL_EXCLUDES(mutex_);
+    void remove(Front* front) EVENKEEL_EXCLUDES(mutex_);
+    /// Schedules `work` on a front that is still here.
+    void schedule(Front* front, std::function<void()> work) EVENKEEL_EXCLUDES(mutex_);
+
+   private:
+    Mutex mutex_;
+    std::vector<Front*> fronts_ EVENKEEL_GUARDED_BY(mutex_);
+  };
+
+  const std::shared_ptr<Listeners> listeners_ = std::make_shared<Listeners>();
   const std::shared_ptr<const Clock> clock_;
   const std::vector<TokenUser> tokens_;
   const bool rbac_;
   const bool anonymous_;
+  const std::shared_ptr<WebhookCaller> webhooks_;
   const std::function<void(const ServedRequest&)> on_request_;
   mutable Mutex mutex_;
   const std::unique_ptr<Backend> backend_ EVENKEEL_PT_GUARDED_BY(mutex_);

@@ -43,8 +43,14 @@ void CoreSession::on_request(Session& session, http::Request request, bool head)
   });
 }
 
-void CoreSession::execute(Session& session) {
-  Reply reply = owner_.host().execute(request_, authenticated_, owner_.front());
+void CoreSession::execute(Session& session, const WebhookProgress& progress) {
+  Reply reply = owner_.host().execute(request_, authenticated_, owner_.front(), progress);
+  if (reply.call)
+    return owner_.host().call_webhook(
+        std::move(reply), owner_.front(),
+        [this, weak = session.weak_from_this()](const WebhookProgress& answered) {
+          if (const auto self = weak.lock(); self && !self->closed()) execute(*self, answered);
+        });
   const bool compressed = accepts_gzip(request_);
   request_ = {};
   if (reply.dropped) {

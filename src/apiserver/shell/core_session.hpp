@@ -49,7 +49,7 @@ class CoreSession final : public http::detail::SessionHandler {
   void on_closed(http::detail::Session& session, bool timed_out) override;
 
  private:
-  void execute(http::detail::Session& session);
+  void execute(http::detail::Session& session, const WebhookProgress& progress = {});
 
   SessionOwner& owner_;
   asio::steady_timer delay_;

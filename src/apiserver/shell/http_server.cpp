@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <thread>
 #include <unordered_map>
@@ -90,13 +91,15 @@ class HttpServer::Impl final : public SessionOwner, public Front {
   void watches_ready(const std::vector<WatchId>& ids) noexcept override {
     MutexLock lock(mutex_);
     ready_.insert(ready_.end(), ids.begin(), ids.end());
-    schedule();
+    schedule_notices();
   }
   void tick_moved() noexcept override {
     MutexLock lock(mutex_);
     tick_moved_ = true;
-    schedule();
+    schedule_notices();
   }
+
+  void schedule(std::function<void()> work) override { asio::post(context_, std::move(work)); }
 
   // SessionOwner: on the server's thread.
   CoreHost& host() override { return *host_; }
@@ -121,7 +124,7 @@ class HttpServer::Impl final : public SessionOwner, public Front {
     session->start();
   }
 
-  void schedule() EVENKEEL_REQUIRES(mutex_) {
+  void schedule_notices() EVENKEEL_REQUIRES(mutex_) {
     if (std::exchange(scheduled_, true)) return;
     asio::post(context_, [this] { take_notices(); });
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <list>
 #include <stdexcept>
 #include <string>
@@ -59,6 +60,11 @@ class InProcessTransport::Impl final : public detail::Front, public std::enable_
     MutexLock lock(mutex_);
     wake();
   }
+  void schedule(std::function<void()> work) override {
+    MutexLock lock(mutex_);
+    work_.push_back(std::move(work));
+    wake();
+  }
   void nudge() noexcept {
     MutexLock lock(mutex_);
     wake();
@@ -79,7 +85,8 @@ class InProcessTransport::Impl final : public detail::Front, public std::enable_
   void take_new_calls();
   bool advance(Exchange& exchange);
   bool begin(Exchange& exchange);
-  void execute(Exchange& exchange);
+  void execute(Exchange& exchange, const WebhookProgress& progress = {});
+  bool run_work();
   void answer(Exchange& exchange, Reply reply);
   bool read_watch(Exchange& exchange);
   void deliver(Exchange& exchange, std::string_view bytes) const;
@@ -98,6 +105,7 @@ class InProcessTransport::Impl final : public detail::Front, public std::enable_
   mutable CondVar changed_;
   Exchanges incoming_ EVENKEEL_GUARDED_BY(mutex_);
   std::vector<WatchId> ready_ EVENKEEL_GUARDED_BY(mutex_);
+  std::vector<std::function<void()>> work_ EVENKEEL_GUARDED_BY(mutex_);
   bool nudged_ EVENKEEL_GUARDED_BY(mutex_) = false;
   bool closing_ EVENKEEL_GUARDED_BY(mutex_) = false;
 
@@ -106,7 +114,8 @@ class InProcessTransport::Impl final : public detail::Front, public std::enable_
 };
 
 // A running request. Everything except the two flags belongs to the thread that pumps.
-class InProcessTransport::Impl::Exchange final : public http::Call {
+class InProcessTransport::Impl::Exchange final : public http::Call,
+                                                 public std::enable_shared_from_this<Exchange> {
  public:
   void cancel() noexcept override { set(cancelled, true); }
   void pause() noexcept override { set(paused, true); }
@@ -211,7 +220,8 @@ void InProcessTransport::Impl::run() {
 // One round over all running requests. Timed work first, so that a stream does not time out when a bookmark
 // is due.
 std::size_t InProcessTransport::Impl::step() {
-  const bool ran = run_timers();
+  const bool timed = run_timers();
+  const bool ran = run_work() || timed;
   take_new_calls();
   std::size_t done = ran ? 1 : 0;
   for (auto at = running_.begin(); at != running_.end();) {
@@ -220,6 +230,17 @@ std::size_t InProcessTransport::Impl::step() {
     at = exchange->over ? running_.erase(at) : std::next(at);
   }
   return done;
+}
+
+// Continues requests whose webhooks have answered.
+bool InProcessTransport::Impl::run_work() {
+  std::vector<std::function<void()>> work;
+  {
+    MutexLock lock(mutex_);
+    work.swap(work_);
+  }
+  for (const std::function<void()>& one : work) one();
+  return !work.empty();
 }
 
 void InProcessTransport::Impl::take_new_calls() {
@@ -239,6 +260,7 @@ void InProcessTransport::Impl::take_new_calls() {
 
 // Performs one step of an exchange; returns false if there was nothing to do.
 bool InProcessTransport::Impl::advance(Exchange& exchange) {
+  if (exchange.over) return false;  // ended by the answer of a webhook
   if (exchange.cancelled.load()) {
     end(exchange, std::make_exception_ptr(Cancelled("the call was cancelled")));
     return true;
@@ -275,9 +297,15 @@ bool InProcessTransport::Impl::begin(Exchange& exchange) {
   return true;
 }
 
-void InProcessTransport::Impl::execute(Exchange& exchange) {
+void InProcessTransport::Impl::execute(Exchange& exchange, const WebhookProgress& progress) {
   exchange.executed = true;
-  Reply reply = host_->execute(exchange.request, *exchange.authenticated, this);
+  Reply reply = host_->execute(exchange.request, *exchange.authenticated, this, progress);
+  if (reply.call)
+    return host_->call_webhook(std::move(reply), this,
+                               [this, weak = exchange.weak_from_this()](const WebhookProgress& answered) {
+                                 const auto waiting = weak.lock();
+                                 if (waiting && !waiting->over) execute(*waiting, answered);
+                               });
   if (reply.dropped) return break_off(exchange, reply.ending, "");
   if (!reply.watch) return answer(exchange, std::move(reply));
   exchange.watch = reply.watch;
@@ -405,7 +433,7 @@ std::optional<TimePoint> InProcessTransport::Impl::due_now() const {
 std::optional<TimePoint> InProcessTransport::Impl::next_due() const {
   {
     MutexLock lock(mutex_);
-    if (!incoming_.empty() || !ready_.empty()) return clock().now();
+    if (!incoming_.empty() || !ready_.empty() || !work_.empty()) return clock().now();
   }
   return due_now();
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <future>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -22,6 +24,10 @@ class CoreBackend final : public detail::Backend {
   Answer handle(const http::Request& request, WallTime now, const Caller& caller,
                 const CacheLag& lag) override {
     return core_.handle(request, now, caller, lag);
+  }
+  Answer handle_again(const http::Request& request, WallTime now, const Caller& caller, const CacheLag& lag,
+                      const WebhookProgress& progress) override {
+    return core_.handle(request, now, caller, lag, progress);
   }
   WatchOutput read_watch(WatchId id) override { return core_.read_watch(id); }
   std::vector<WatchId> ready_watches() override { return core_.ready_watches(); }
@@ -53,11 +59,19 @@ SharedCore::~SharedCore() = default;
 
 http::Response SharedCore::handle(const http::Request& request) {
   Answer answer;
-  host_->with([&](detail::Backend& backend) {
-    answer = backend.handle(request, host_->clock().wall_now(), {}, {});
-    if (answer.watch) backend.close_watch(*answer.watch);
-  });
-  return std::move(answer.response);
+  for (;;) {
+    host_->with([&](detail::Backend& backend) {
+      answer = backend.handle_again(request, host_->clock().wall_now(), {}, {}, answer.progress);
+      if (answer.watch) backend.close_watch(*answer.watch);
+    });
+    if (!answer.call) return std::move(answer.response);
+    // The caller waits; the lock is free. The promise is shared: set_value() may last longer than the wait.
+    const auto promise = std::make_shared<std::promise<WebhookAnswer>>();
+    host_->webhooks()->call(*answer.call,
+                            [promise](WebhookAnswer found) { promise->set_value(std::move(found)); });
+    WebhookAnswer found = promise->get_future().get();
+    answer.progress.add(*answer.call, std::move(found));
+  }
 }
 
 void SharedCore::install(std::string_view manifest) {

@@ -14,6 +14,8 @@ class Identity {
  public:
   explicit Identity(std::uint64_t seed) : state_(seed) {}
 
+  /// Returns the seed of another sequence.
+  std::uint64_t fork() { return next() | 1; }
   /// Returns a version 4 UUID.
   std::string uid();
   /// Returns `prefix`, cut to 58 characters, with five characters of an alphabet that spells no words.

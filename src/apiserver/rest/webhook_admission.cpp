@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "apiserver/rest/webhook_admission.hpp"
+
+#include <cctype>
+#include <chrono>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <evenkeel/api/bytes.hpp>
+
+#include "apiserver/merge/json_patch.hpp"
+#include "apiserver/rest/request_body.hpp"
+#include "apiserver/schema/schema_validation.hpp"
+
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
+namespace {
+
+/// A request whose object changes whenever a webhook has answered is given up after this number of calls of
+/// one webhook about one object.
+constexpr std::int64_t most_calls = 100;
+constexpr int default_timeout_seconds = 10;
+constexpr int https_port = 443;
+
+/// A call that failed: its webhook may be one that is ignored then.
+struct FailedCall {
+  std::string problem;
+};
+
+StatusError internal_error(const std::string& problem) {
+  return {500, "InternalError", "Internal error occurred: " + problem,
+          Json::object({{"causes", Json::array({Json::object({{"message", problem}})})}})};
+}
+
+std::string bundle_of(const Json& config) {
+  const auto bundle = Bytes::from_base64(config["caBundle"].string_or(""));
+  return bundle ? bundle->value() : std::string();
+}
+
+/// Returns the call of a webhook, without its body.
+WebhookCall call_of(const Webhook& webhook) {
+  const Json& config = webhook.spec["clientConfig"];
+  const std::int64_t seconds = webhook.spec["timeoutSeconds"].integer_or(default_timeout_seconds);
+  WebhookCall out{.webhook = webhook.name(),
+                  .url = config["url"].string_or(""),
+                  .ca_bundle = bundle_of(config),
+                  .timeout = std::chrono::seconds(seconds)};
+  if (const Json& service = config["service"]; service.is_object()) {
+    out.service_namespace = service["namespace"].string_or("");
+    out.service_name = service["name"].string_or("");
+    out.service_port = static_cast<int>(service["port"].integer_or(https_port));
+    const std::string path = service["path"].string_or("/");
+    out.url = "https://" + out.service_name + "." + out.service_namespace +
+              ".svc:" + std::to_string(out.service_port) + (path.starts_with('/') ? "" : "/") + path;
+  }
+  out.url += (out.url.find('?') == std::string::npos ? "?" : "&") + std::string("timeout=") +
+             std::to_string(seconds) + "s";
+  return out;
+}
+
+std::string review_version(const Webhook& webhook) {
+  const Json& versions = webhook.spec["admissionReviewVersions"];
+  for (std::size_t i = 0; i < versions.size(); ++i)
+    if (const std::string version = versions[i].string_or(""); version == "v1" || version == "v1beta1")
+      return "admission.k8s.io/" + version;
+  return "admission.k8s.io/v1";
+}
+
+/// Returns the answer to a call. The review's `uid` is that of earlier calls if only the object has changed
+/// since. Throws WebhookNeeded.
+const WebhookAnswer& answer_of(const Call& call, WebhookCall wanted, const std::string& uid) {
+  std::int64_t outdated = 0;
+  for (const WebhookProgress::Known& known : call.webhooks.known) {
+    if (known.url != wanted.url) continue;
+    if (known.asked == wanted.body) return known.answer;
+    if (known.asked.find(uid) != std::string::npos) ++outdated;
+  }
+  if (outdated >= most_calls)
+    throw StatusError::conflict(call.type->resource(), call.path.name,
+                                "the object was changed by others while webhooks were called");
+  throw WebhookNeeded{std::move(wanted)};
+}
+
+/// Returns the words of a real server for a status that is an error.
+/// Source: apimachinery pkg/api/errors NewGenericServerResponse.
+std::string status_problem(const WebhookAnswer& answer) {
+  if (answer.status == 400) return "the server rejected our request for an unknown reason";
+  if (answer.status == 404) return "the server could not find the requested resource";
+  if (answer.status < 500)
+    return "the server responded with the status code " + std::to_string(answer.status) +
+           " but did not return more information";
+  const bool is_text = answer.content_type.empty() || answer.content_type.starts_with("text/");
+  std::string text = is_text ? answer.body : "unknown";
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.pop_back();
+  return "an error on the server (" + Json(text).dump() + ") has prevented the request from succeeding";
+}
+
+/// Returns the AdmissionReview in an answer, of either version. Throws FailedCall.
+Json review_of(const WebhookAnswer& answer) {
+  const auto failed = [](const std::string& problem) {
+    return FailedCall{"failed to call webhook: " + problem};
+  };
+  if (!answer.error.empty()) throw failed(answer.error);
+  if (answer.status < 200 || answer.status > 299) throw failed(status_problem(answer));
+  Json review;
+  try {
+    review = Json::parse(answer.body);
+  } catch (const DecodeError& problem) {
+    throw failed(std::string("couldn't get version/kind; json parse error: ") + problem.what());
+  }
+  const std::string kind = std::as_const(review)["kind"].string_or("");
+  const std::string version = std::as_const(review)["apiVersion"].string_or("");
+  if (kind.empty()) throw failed("Object 'Kind' is missing in '" + answer.body + "'");
+  if (kind != "AdmissionReview" ||
+      (version != "admission.k8s.io/v1" && version != "admission.k8s.io/v1beta1"))
+    throw failed("no kind " + Json(kind).dump() + " is registered for version " + Json(version).dump());
+  return review;
+}
+
+/// Returns the response of a review. Throws FailedCall.
+Json response_of(const WebhookAnswer& answer, const std::string& version, const Json& uid, WebhookKind kind) {
+  const Json review = review_of(answer);
+  const auto invalid = [](const std::string& problem) {
+    return FailedCall{"received invalid webhook response: " + problem};
+  };
+  if (const std::string found = review["apiVersion"].string_or(""); found != version)
+    throw invalid("expected webhook response of " + version + ", Kind=AdmissionReview, got " + found +
+                  ", Kind=AdmissionReview");
+  Json response = std::as_const(review)["response"];
+  if (!response.is_object()) throw invalid("webhook response was absent");
+  if (response["uid"] != uid)
+    throw invalid("expected response.uid=" + uid.dump() + ", got " +
+                  Json(response["uid"].string_or("")).dump());
+  const bool patched = !response["patch"].string_or("").empty();
+  const std::string type = response["patchType"].string_or("");
+  if (kind == WebhookKind::validating && patched)
+    throw invalid("validating webhook may not return response.patch");
+  if (kind == WebhookKind::validating && !type.empty())
+    throw invalid("validating webhook may not return response.patchType");
+  if (patched && type.empty()) throw invalid("webhook returned response.patch but not response.patchType");
+  if (!patched && !type.empty()) throw invalid("webhook returned response.patchType but not response.patch");
+  if (patched && type != "JSONPatch")
+    throw invalid("webhook returned invalid response.patchType of " + Json(type).dump());
+  return response;
+}
+
+/// Returns the error of a denial.
+StatusError denial(const Webhook& webhook, const Json& status) {
+  const std::int64_t code = status["code"].integer_or(0);
+  const std::string reason = status["reason"].string_or("");
+  const std::string message = status["message"].string_or("");
+  const std::string text = "admission webhook " + Json(webhook.name()).dump() + " denied the request" +
+                           (!message.empty()  ? ": " + message
+                            : !reason.empty() ? ": " + reason
+                                              : " without explanation");
+  return {code < 400 ? 400 : static_cast<int>(code), reason, text, status["details"]};
+}
+
+/// Calls a webhook and returns its response. Throws FailedCall, WebhookNeeded, and StatusError for a denial.
+Json call_one(Call& call, const Webhook& webhook, WebhookKind kind, const AdmissionEvent& event,
+              const ResourceType& type, const Json& object) {
+  const std::string version = review_version(webhook);
+  Json review = Json::object({{"kind", "AdmissionReview"}, {"apiVersion", version}});
+  review["request"] = admission_request(call, event, type, object);
+  const Json uid = std::as_const(review)["request"]["uid"];
+  WebhookCall wanted = call_of(webhook);
+  wanted.body = review.dump();
+  const WebhookAnswer& answer = answer_of(call, std::move(wanted), uid.as_string());
+  Json response = response_of(answer, version, uid, kind);
+  const Json& warnings = std::as_const(response)["warnings"];
+  for (std::size_t i = 0; i < warnings.size(); ++i) call.warnings.push_back(warnings[i].string_or(""));
+  if (!response["allowed"].bool_or(false)) throw denial(webhook, std::as_const(response)["status"]);
+  return response;
+}
+
+/// Applies the patch of a response. Returns true if it changed the object.
+bool apply_response(Call& call, const ResourceType& type, const Json& response, Json& object) {
+  const std::string text = response["patch"].string_or("");
+  if (text.empty() || object.is_null()) return false;
+  const auto bytes = Bytes::from_base64(text);
+  if (!bytes) throw internal_error("illegal base64 data in the patch of a webhook");
+  Json patched;
+  try {
+    Json given = object;
+    if (&type != call.type.get()) given["apiVersion"] = type.api_version();
+    patched = apply_lax_json_patch(std::move(given), Json::parse(bytes->value()));
+  } catch (const std::exception& problem) {
+    throw internal_error(problem.what());
+  }
+  if (!patched.is_object()) throw internal_error("the patch of a webhook left no object");
+  patched["apiVersion"] = object["apiVersion"];
+  if (patched == object) return false;
+  object = std::move(patched);
+  return true;
+}
+
+/// The passes of mutating webhooks: all of them, and then those that want to see later changes.
+/// Source: apiserver pkg/admission/plugin/webhook/mutating/reinvocationcontext.go.
+class MutatingPasses {
+ public:
+  MutatingPasses(Call& call, const AdmissionEvent& event, Json& object)
+      : call_(call), event_(event), object_(object), hooks_(webhooks(call.storage, WebhookKind::mutating)) {}
+
+  bool run() {
+    for (std::size_t i = 0; i < hooks_.size(); ++i) visit(i);
+    // A change in this pass is shown to those that it has not reached yet, and to nobody twice.
+    for (std::size_t i = 0; changed_ && i < hooks_.size(); ++i)
+      if (again_.contains(i)) visit(i);
+    return changed_;
+  }
+
+ private:
+  enum class Outcome : std::uint8_t { skipped, unchanged, changed };
+
+  /// Calls a webhook, and marks those that a change of it concerns.
+  void visit(std::size_t i) {
+    const Outcome outcome = run_one(hooks_[i]);
+    if (outcome == Outcome::changed) {
+      again_.insert(called_.begin(), called_.end());
+      called_.clear();
+    }
+    if (outcome != Outcome::skipped && hooks_[i].spec["reinvocationPolicy"] == Json("IfNeeded"))
+      called_.insert(i);
+  }
+
+  Outcome run_one(const Webhook& hook) {
+    const ResourceTypePtr type = matched_type(call_, hook, event_, object_);
+    if (!type) return Outcome::skipped;
+    try {
+      const Json response = call_one(call_, hook, WebhookKind::mutating, event_, *type, object_);
+      if (!apply_response(call_, *type, response, object_)) return Outcome::unchanged;
+      if (!event_.is_scale) accept(object_);
+      changed_ = true;
+      return Outcome::changed;
+    } catch (const FailedCall& failed) {
+      if (!ignores_failures(hook))
+        throw internal_error("failed calling webhook " + Json(hook.name()).dump() + ": " + failed.problem);
+      return Outcome::unchanged;
+    }
+  }
+
+  /// Brings a patched object into canonical form.
+  void accept(Json& object) const {
+    if (const auto problem = decode_error(object, *call_.type->schema)) throw internal_error(*problem);
+    shape(object, *call_.type);
+  }
+
+  Call& call_;
+  const AdmissionEvent& event_;
+  Json& object_;
+  const std::vector<Webhook> hooks_;
+  std::set<std::size_t> called_ = {};  // have seen the object as it is, and want to see changes
+  std::set<std::size_t> again_ = {};   // are to be called in the second pass
+  bool changed_ = false;
+};
+
+}  // namespace
+
+bool has_webhooks(Storage& storage) {
+  for (const char* plural : {"mutatingwebhookconfigurations", "validatingwebhookconfigurations"})
+    if (!storage.store.collection("admissionregistration.k8s.io", plural, false).objects.empty()) return true;
+  return false;
+}
+
+bool mutate_by_webhooks(Call& call, const AdmissionEvent& event, Json& object) {
+  return MutatingPasses(call, event, object).run();
+}
+
+void validate_by_webhooks(Call& call, const AdmissionEvent& event, const Json& object) {
+  std::optional<StatusError> first;
+  for (const Webhook& hook : webhooks(call.storage, WebhookKind::validating)) {
+    try {
+      if (const ResourceTypePtr type = matched_type(call, hook, event, object))
+        call_one(call, hook, WebhookKind::validating, event, *type, object);
+    } catch (const FailedCall& failed) {
+      if (ignores_failures(hook) || first) continue;
+      first = internal_error("failed calling webhook " + Json(hook.name()).dump() + ": " + failed.problem);
+    } catch (const StatusError& denied) {
+      if (!first) first = denied;
+    }
+  }
+  if (first) throw StatusError(*first);
+}
+
+AdmissionEvent admission_event(const Call& call, std::string operation, std::string_view options_kind,
+                               bool dry_run) {
+  AdmissionEvent out{.operation = std::move(operation),
+                     .name = call.path.name,
+                     .subresource = call.path.subresource,
+                     .dry_run = dry_run};
+  out.options = Json::object({{"kind", options_kind}, {"apiVersion", "meta.k8s.io/v1"}});
+  if (dry_run) out.options["dryRun"] = Json::array({"All"});
+  for (const char* name : {"fieldManager", "fieldValidation"})
+    if (call.query.has(name)) out.options[name] = call.query.get(name);
+  return out;
+}
+
+void admit_deletion(Call& call, const DeleteOptions& options, Json old) {
+  if (!has_webhooks(call.storage)) return;
+  const AdmissionEvent event{.operation = "DELETE",
+                             .name = call.path.name,
+                             .old = std::move(old),
+                             .options = options.document,
+                             .dry_run = options.dry_run};
+  Json none;
+  mutate_by_webhooks(call, event, none);
+  validate_by_webhooks(call, event, none);
+}
+
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel
