@@ -21,6 +21,7 @@
 #include "testing/harness_clock.hpp"
 #include "testing/harness_report.hpp"
 #include "testing/harness_transport.hpp"
+#include "testing/harness_webhooks.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -36,6 +37,7 @@ apiserver::SharedCoreOptions core_options(const HarnessOptions& options, std::sh
   made.core.seed = options.seed;
   made.world = options.world;
   made.faults = options.faults;
+  made.webhooks = make_webhook_caller(options.webhooks);
   made.clock = std::move(clock);
   return made;
 }
@@ -167,6 +169,8 @@ Harness::Impl::Impl(HarnessOptions options)
                .clock = clock_,
                .field_owner = "test",
                .seed = options_.seed}) {
+  for (const Json& configuration : harness_webhook_configurations(options_.webhooks))
+    core_->install(configuration.dump());
   last_fault_ = options_.faults.size();
   clock_->set_pass([this](TimePoint deadline) { pass(deadline); });
   begin_process();

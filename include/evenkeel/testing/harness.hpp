@@ -36,6 +36,7 @@
 #include <evenkeel/controller/result_core.hpp>
 #include <evenkeel/events/event_recorder.hpp>
 #include <evenkeel/testing/object.hpp>
+#include <evenkeel/webhook/webhook.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
@@ -80,6 +81,9 @@ struct HarnessOptions {
   std::optional<apiserver::World> world = {};
   /// Receives the spans of the controllers, with virtual times; see docs/tracing.md. Null: none are recorded.
   std::shared_ptr<SpanExporter> span_exporter = {};
+  /// Webhooks of the operator, at most one of a kind: the server calls them for the writes of controllers and
+  /// of the test, as a real one does, at once. Their functions must not send requests to the harness.
+  std::vector<Webhook> webhooks = {};
 };
 
 /// A mutating request of a controller and its effect.
