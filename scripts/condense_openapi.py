@@ -19,7 +19,7 @@ import sys
 
 # As `kubectl api-versions` of a real server orders groups: by priority, not by name.
 ORDER = ["v1", "events.k8s.io/v1", "authentication.k8s.io/v1", "authorization.k8s.io/v1", "apps/v1",
-         "autoscaling/v2", "autoscaling/v1", "batch/v1", "networking.k8s.io/v1", "policy/v1",
+         "autoscaling/v2", "autoscaling/v1", "batch/v1", "certificates.k8s.io/v1", "networking.k8s.io/v1", "policy/v1",
          "rbac.authorization.k8s.io/v1", "storage.k8s.io/v1", "admissionregistration.k8s.io/v1",
          "apiextensions.k8s.io/v1", "scheduling.k8s.io/v1", "coordination.k8s.io/v1", "discovery.k8s.io/v1"]
 

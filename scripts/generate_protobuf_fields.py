@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 API = """admissionregistration/v1 apps/v1 authentication/v1 authorization/v1 autoscaling/v1 autoscaling/v2 batch/v1
-coordination/v1 core/v1 discovery/v1 events/v1 networking/v1 policy/v1 rbac/v1 scheduling/v1 storage/v1""".split()
+certificates/v1 coordination/v1 core/v1 discovery/v1 events/v1 networking/v1 policy/v1 rbac/v1 scheduling/v1 storage/v1""".split()
 MACHINERY = ["pkg/apis/meta/v1", "pkg/runtime", "pkg/api/resource", "pkg/util/intstr"]
 SCALARS = {"string": "s", "bool": "b", "int32": "i", "int64": "i", "uint32": "i", "uint64": "i", "bytes": "y",
            "double": "d"}

@@ -7,7 +7,7 @@ set(apiserver_sources)
 
 # Texts and their formats: pure functions, independent of resources.
 list(APPEND apiserver_sources
-  text/block_yaml.cpp text/formats.cpp text/identity.cpp text/json_path.cpp text/json_problem.cpp text/member_path.cpp
+  text/block_yaml.cpp text/certificate_text.cpp text/formats.cpp text/identity.cpp text/json_path.cpp text/json_problem.cpp text/member_path.cpp
   text/regular_expression.cpp text/timestamps.cpp text/yaml_document.cpp)
 
 # Schemas of kinds: defaulting, pruning, validation, CEL.
@@ -40,7 +40,7 @@ list(APPEND apiserver_sources
 
 # The core: request handling, and the controllers of the server.
 list(APPEND apiserver_sources
-  rest/admission.cpp rest/api_server_core.cpp rest/authenticator.cpp rest/authorizer.cpp rest/crd_controller.cpp rest/deletion.cpp rest/discovery.cpp
+  rest/admission.cpp rest/api_server_core.cpp rest/authenticator.cpp rest/authorizer.cpp rest/certificate_signing.cpp rest/crd_controller.cpp rest/deletion.cpp rest/discovery.cpp
   rest/escalation.cpp rest/field_query.cpp rest/garbage_collector.cpp rest/kubernetes_service.cpp rest/label_query.cpp rest/label_selector.cpp
   rest/list_options.cpp rest/list_page.cpp rest/namespace_controller.cpp rest/negotiation.cpp
   rest/patch_document.cpp rest/policy_rule.cpp rest/protobuf_document.cpp rest/request_body.cpp rest/respond.cpp

@@ -79,6 +79,15 @@ FieldSet reset_fields(const KindSchema& kind, std::string_view subresource) {
   const auto metadata = [&](const char* name) {
     result.insert({PathElement::field("metadata"), PathElement::field(name)});
   };
+  if (kind.built_in && kind.kind == "CertificateSigningRequest") {
+    top("spec");
+    if (subresource.empty())
+      top("status");
+    else
+      result.insert({PathElement::field("status"),
+                     PathElement::field(subresource == "approval" ? "certificate" : "conditions")});
+    return result;
+  }
   if (subresource.empty()) {
     if (kind.status_subresource) top("status");
   } else if (subresource == "status") {

@@ -105,8 +105,8 @@ Answer dispatch_subresource(Server& server, Call& call) {
   if (verb == "create" && name == "binding") return {rest_binding(server.storage, call), {}};
   if (verb == "create" && name == "eviction") return {rest_eviction(server.storage, call), {}};
   if (verb == "create" && name == "token") return {rest_token(server.storage, call), {}};
-  static constexpr std::array<std::string_view, 4> documents = {"status", "finalize", "ephemeralcontainers",
-                                                                "resize"};
+  static constexpr std::array<std::string_view, 5> documents = {"status", "finalize", "ephemeralcontainers",
+                                                                "resize", "approval"};
   if (std::find(documents.begin(), documents.end(), name) == documents.end())
     return {rest_node_action(server.storage, call), {}};
   if (verb == "get") return {rest_get(server.storage, call), {}};

@@ -8,6 +8,7 @@
 
 #include "apiserver/merge/typed_check.hpp"
 #include "apiserver/rest/admission.hpp"
+#include "apiserver/rest/certificate_signing.hpp"
 #include "apiserver/rest/deletion.hpp"
 #include "apiserver/rest/escalation.hpp"
 #include "apiserver/rest/namespace_controller.hpp"
@@ -183,7 +184,9 @@ class Creation {
     const bool hooked = has_webhooks(storage_);
     if (hooked && mutate(object)) admit_new(storage_, call_, object);  // as in a real server, again
     check_escalation(call_, object, Json());
+    set_requester(call_, object);
     validate_new(object);
+    admit_certificate_request(call_, object, Json(), "");
     if (type_.rules.strategy.allocate) type_.rules.strategy.allocate(call_.collection(), object, Json());
     if (hooked) {
       check_free(std::as_const(object).at({"metadata", "name"}).string_or(""));
@@ -243,6 +246,7 @@ class Creation {
     append(errors, validate(object, *type_.schema));
     check_replicas(object, type_, "", errors);
     append(errors, check_kind(object, Json(), type_));
+    append(errors, check_certificate_request(type_, object, Json(), ""));
     refuse_invalid(type_, object, errors);
   }
 
@@ -302,6 +306,7 @@ class Update {
     if (whole()) complete_for_update(object, type_);
     check_escalation(call_, object, before_);
     validate_changed(object);
+    admit_certificate_request(call_, object, before_, subresource_);
     if (whole() && type_.rules.strategy.allocate)
       type_.rules.strategy.allocate(call_.collection(), object, before_);
     if (hooked) validate_by_webhooks(call_, event(), object);
@@ -325,7 +330,8 @@ class Update {
     for (const char* member : {"name", "namespace", "uid", "resourceVersion"})
       object["metadata"][member] = metadata[member];
     keep_system_fields(object, before_);
-    keep_for_update(object, before_, type_, subresource_);
+    keep_parts(object);
+    stamp_conditions(call_, object, before_);
     return true;
   }
 
@@ -339,11 +345,17 @@ class Update {
     // change that part.
     const bool owned =
         !type_.custom || whole() || typed_problems(object, type_.schema->root(), Duplicates::allowed).empty();
-    keep_for_update(object, before_, type_, subresource_);
+    keep_parts(object);
     if (tracking_ == Tracking::needed)
       track_update(before_, object, *type_.schema, options_.context(call_, subresource_));
     if (!owned) object["metadata"].erase("managedFields");
     keep_deletion(object, before_);
+    stamp_conditions(call_, object, before_);
+  }
+
+  void keep_parts(Json& object) const {
+    keep_for_update(object, before_, type_, subresource_);
+    keep_certificate_parts(type_, object, before_, subresource_);
   }
 
   void validate_changed(const Json& object) {
@@ -353,6 +365,7 @@ class Update {
     append(errors, validate(object, *type_.schema, before_, written, &call_.warnings));
     check_replicas(object, type_, subresource_, errors);
     if (whole()) append(errors, check_kind(object, before_, type_));
+    append(errors, check_certificate_request(type_, object, before_, subresource_));
     refuse_invalid(type_, object, errors);
   }
 

@@ -18,7 +18,7 @@ bool one_of(std::string_view plural, Names names) {
 }
 
 NameRule name_rule(std::string_view group, std::string_view plural) {
-  if (group == "rbac.authorization.k8s.io") return NameRule::path_segment;
+  if (group == "rbac.authorization.k8s.io" || group == "certificates.k8s.io") return NameRule::path_segment;
   if (plural == "namespaces" || plural == "services") return NameRule::dns_label;
   return NameRule::dns_subdomain;
 }
@@ -82,6 +82,7 @@ std::vector<std::string> builtin_selectable_fields(std::string_view group, std::
             "spec.hostNetwork",        "status.phase",       "status.podIP",       "status.podIPs",
             "status.nominatedNodeName"};
   if (plural == "secrets") return {"type"};
+  if (plural == "certificatesigningrequests") return {"spec.signerName"};
   if (plural == "namespaces") return {"status.phase"};
   if (plural == "nodes") return {"spec.unschedulable"};
   if (plural == "services") return {"spec.clusterIP", "spec.type"};

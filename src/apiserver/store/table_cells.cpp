@@ -383,6 +383,28 @@ Json::Array resource_quota(const Json& object, WallTime now) {
   return {name_of(object), Json(requests), Json(limits), Json(age_of(object, now))};
 }
 
+std::string certificate_state(const Json& status) {
+  const auto has = [&](std::string_view type) {
+    for (std::size_t i = 0; i < status["conditions"].size(); ++i)
+      if (status["conditions"][i]["type"] == Json(type)) return true;
+    return false;
+  };
+  std::string text = has("Denied") ? "Denied" : has("Approved") ? "Approved" : "Pending";
+  if (has("Failed")) text += ",Failed";
+  if (!status["certificate"].string_or("").empty()) text += ",Issued";
+  return text;
+}
+Json::Array certificate_request(const Json& object, WallTime now) {
+  const Json& spec = object["spec"];
+  const Json& seconds = spec["expirationSeconds"];
+  return {name_of(object),
+          Json(age_of(object, now)),
+          Json(text_or(spec["signerName"], "<none>")),
+          Json(spec["username"].string_or("")),
+          Json(seconds.is_integer() ? human_duration(std::chrono::seconds(seconds.as_integer())) : "<none>"),
+          Json(certificate_state(object["status"]))};
+}
+
 struct Rows {
   std::string_view resource;
   TableCells cells;
@@ -422,6 +444,7 @@ constexpr std::array known_rows{
     Rows{"mutatingwebhookconfigurations", webhook_configuration},
     Rows{"validatingwebhookconfigurations", webhook_configuration},
     Rows{"resourcequotas", resource_quota},
+    Rows{"certificatesigningrequests", certificate_request},
 };
 
 }  // namespace
