@@ -4,7 +4,9 @@
 
   apiserver_test.py PROGRAM
 """
+import base64
 import http.client
+import http.server
 import json
 import os
 import re
@@ -16,6 +18,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -43,6 +46,38 @@ data: {k: v}
 """
 
 
+CERTIFY = ('openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=webhooks '
+           '-addext subjectAltName=DNS:hooks.team.svc')
+WEBHOOK = """\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: deny}
+webhooks:
+- name: deny.example.com
+  clientConfig: {service: {namespace: team, name: hooks, path: /deny}, caBundle: %s}
+  rules: [{apiGroups: [""], apiVersions: [v1], resources: [configmaps], operations: [CREATE]}]
+  sideEffects: None
+  admissionReviewVersions: [v1]
+"""
+
+
+class Denier(http.server.BaseHTTPRequestHandler):
+    """A webhook that denies everything."""
+
+    def do_POST(self):
+        review = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
+        response = {'uid': review['request']['uid'], 'allowed': False, 'status': {'message': 'not today'}}
+        body = json.dumps({'apiVersion': review['apiVersion'], 'kind': 'AdmissionReview', 'response': response}).encode()
+        self.send_response(200)
+        self.send_header('Content-Type', 'application/json')
+        self.send_header('Content-Length', str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
 class Running:
     def __init__(self, *flags):
         self.process = subprocess.Popen([PROGRAM, *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -66,13 +101,13 @@ class Running:
         self.process.stdout.close()
         self.process.stderr.close()
 
-    def get(self, path, headers=None):
+    def get(self, path, headers=None, method='GET', body=None):
         if self.tls:
             connection = http.client.HTTPSConnection('127.0.0.1', self.port, timeout=ANSWER_SECONDS,
                                                      context=ssl._create_unverified_context())
         else:
             connection = http.client.HTTPConnection('127.0.0.1', self.port, timeout=ANSWER_SECONDS)
-        connection.request('GET', path, headers=headers or {})
+        connection.request(method, path, body, headers or {})
         answer = connection.getresponse()
         status, body = answer.status, answer.read()
         connection.close()
@@ -214,6 +249,8 @@ class ApiserverTest(unittest.TestCase):
                     (2, ['--access-record', broken], '--access-record: ' + broken + ':1: expected VERB GROUP RESOURCE '
                      'NAMESPACE NAME, found "apiVersion: v1"'),
                     (2, ['--access-record-user', 'a'], '--access-record'),
+                    (2, ['--webhook-service', 'hooks=127.0.0.1:1'],
+                     'expected NAMESPACE/NAME=HOST:PORT, found "hooks=127.0.0.1:1"'),
                     (2, ['--fault', 'colour=red'], 'fault rule: unknown member "colour"'),
                     (1, ['--write-kubeconfig', os.path.join(folder, 'no', 'where')], 'cannot write: No such file'),
                     (2, ['--port', 'abc'], '--port'), (2, ['--nonsense'], '--nonsense')):
@@ -221,6 +258,30 @@ class ApiserverTest(unittest.TestCase):
                 self.assertEqual(done.returncode, code, flags)
                 self.assertIn(message, done.stderr, flags)
                 self.assertEqual(done.stdout, '', flags)
+
+    def test_calls_the_webhooks_of_a_service(self):
+        with tempfile.TemporaryDirectory() as folder:
+            certificate, key = os.path.join(folder, 'certificate.pem'), os.path.join(folder, 'key.pem')
+            subprocess.run([*CERTIFY.split(), '-keyout', key, '-out', certificate], check=True, stderr=subprocess.DEVNULL)
+            hooks = http.server.HTTPServer(('127.0.0.1', 0), Denier)
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate, key)
+            hooks.socket = context.wrap_socket(hooks.socket, server_side=True)
+            manifest = os.path.join(folder, 'webhook.yaml')
+            with open(certificate, 'rb') as file, open(manifest, 'w') as out:
+                out.write(WEBHOOK % base64.b64encode(file.read()).decode())
+            thread = threading.Thread(target=hooks.serve_forever)
+            thread.start()
+            try:
+                with Running('--webhook-service', 'team/hooks=127.0.0.1:%d' % hooks.server_port, '--crd', manifest) as server:
+                    status, body = server.get('/api/v1/namespaces/default/configmaps', {'Content-Type': 'application/json'},
+                                              'POST', '{"metadata":{"name":"a"}}')
+            finally:
+                hooks.shutdown()
+                thread.join()
+                hooks.server_close()
+        self.assertEqual(status, 400)
+        self.assertEqual(json.loads(body)['message'], 'admission webhook "deny.example.com" denied the request: not today')
 
     def test_tells_version_and_help(self):
         self.assertRegex(run('--version').stdout, r'^evenkeel-apiserver \d+\.\d+\.\d+\n$')

@@ -17,6 +17,7 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/apiserver/access_recording.hpp>
 #include <evenkeel/apiserver/api_server.hpp>
+#include <evenkeel/apiserver/webhook_caller.hpp>
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/base/error.hpp>
 
@@ -36,6 +37,7 @@ struct Flags {
   std::vector<std::string> faults = {};
   std::string token_lifetime = {};
   std::vector<std::string> token_users = {};
+  std::vector<std::string> webhook_services = {};
   bool log_requests = false;
   std::string access_record = {};
   std::string access_record_user = {};
@@ -64,6 +66,10 @@ void declare(CLI::App& app, Flags& flags) {
   app.add_option("--token-user", flags.token_users,
                  "Accept a token of a user, TOKEN=USER or TOKEN=USER=GROUP,GROUP; repeatable")
       ->type_name("TOKEN=USER")
+      ->allow_extra_args(false);
+  app.add_option("--webhook-service", flags.webhook_services,
+                 "Call webhooks of a Service at this address, NAMESPACE/NAME=HOST:PORT; repeatable")
+      ->type_name("SERVICE=ADDRESS")
       ->allow_extra_args(false);
   app.add_option("--write-kubeconfig", flags.kubeconfig, "Write a kubeconfig for this server")
       ->type_name("FILE");
@@ -142,12 +148,37 @@ ek::apiserver::TokenUser token_user(const std::string& text) {
   return {.token = text.substr(0, equals), .caller = std::move(caller)};
 }
 
+// Parses NAMESPACE/NAME=HOST:PORT.
+std::pair<std::string, std::string> webhook_service(const std::string& text) {
+  const std::size_t equals = std::min(text.find('='), text.size());
+  const std::string service = text.substr(0, equals);
+  const std::string address = text.substr(std::min(equals + 1, text.size()));
+  const std::size_t slash = service.find('/');
+  const std::size_t colon = address.rfind(':');
+  if (slash == 0 || slash == std::string::npos || slash + 1 == service.size() || colon == 0 ||
+      colon == std::string::npos || colon + 1 == address.size())
+    throw std::invalid_argument("--webhook-service: expected NAMESPACE/NAME=HOST:PORT, found \"" + text +
+                                "\"");
+  return {service, address};
+}
+
+std::shared_ptr<ek::apiserver::WebhookCaller> webhook_caller(const std::vector<std::string>& services) {
+  std::map<std::string, std::string> addresses;
+  for (const std::string& service : services) addresses.insert(webhook_service(service));
+  return ek::apiserver::make_http_webhook_caller(
+      [addresses = std::move(addresses)](const ek::apiserver::WebhookCall& call) {
+        const auto found = addresses.find(call.service_namespace + "/" + call.service_name);
+        return found == addresses.end() ? std::string() : found->second;
+      });
+}
+
 void serve(Flags& flags) {
   const sigset_t signals = ek::program::block_signals();
   limit_token(flags);
   for (const std::string& user : flags.token_users) flags.server.tokens.push_back(token_user(user));
   for (const std::string& rule : flags.faults)
     flags.server.faults.push_back(ek::apiserver::parse_fault_rule(rule));
+  flags.server.webhooks = webhook_caller(flags.webhook_services);
   const std::shared_ptr<ek::AccessRecorder> recorder = make_recorder(flags);
   observe(flags, recorder);
   ek::apiserver::ApiServer server(flags.server);
