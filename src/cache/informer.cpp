@@ -180,12 +180,12 @@ class Informer::Impl final : public detail::Job {
   void deliver_to_new_handlers();
   void advance();
   void resync();
-  void check_head();
+  void check_answer();
   void restore();
   void report_restore();
   void choose_first_state();
   void report_streaming();
-  void wake_when_due() { parts_.runner->wake_at(*this, std::min({due_, resync_due_, head_due_})); }
+  void wake_when_due() { parts_.runner->wake_at(*this, std::min({due_, resync_due_, answer_due_})); }
   void begin(const ReflectorStep& step);
   void begin_stream(const ReflectorStep& step);
   void take(StreamInput& input);
@@ -202,7 +202,7 @@ class Informer::Impl final : public detail::Job {
   void begin_gap();
   void finish_stream() {
     if (activity_ == Activity::watching) begin_gap();
-    head_due_ = TimePoint::max();
+    answer_due_ = TimePoint::max();
     inbox_->end_stream();
     activity_ = Activity::idle;
   }
@@ -224,8 +224,9 @@ class Informer::Impl final : public detail::Job {
   Activity activity_ = Activity::idle;
   TimePoint due_ = TimePoint::max();  // end of the wait, or of the time for progress of a streaming list
   TimePoint resync_due_ = TimePoint::max();
-  TimePoint head_due_ = TimePoint::max();  // time limit for the response headers
-  Duration head_timeout_{};                // of the running request
+  TimePoint answer_due_ = TimePoint::max();  // time limit of the response's head, then of the rest of a list
+  Duration head_timeout_{};                  // of the running request
+  TimePoint list_due_ = TimePoint::max();    // time limit of all pages of the list
   std::optional<TimePoint> last_event_;
   std::optional<TimePoint> failing_since_;
   detail::FailureLog failure_log_;
@@ -291,7 +292,7 @@ void Informer::Impl::advance() {
     if (activity_ == Activity::waiting) activity_ = Activity::idle;
     if (activity_ == Activity::watching) obey(reflector_.on_timeout(now()));
   }
-  check_head();
+  check_answer();
   while (true) {
     report_streaming();
     report_restore();
@@ -388,14 +389,16 @@ void Informer::Impl::report_streaming() {
   }
 }
 
-/// Cancels a request that the server accepted but did not answer.
-void Informer::Impl::check_head() {
-  if (head_due_ > now()) return;
+/// Cancels a request that the server accepted but did not answer, and a list that does not end.
+void Informer::Impl::check_answer() {
+  if (answer_due_ > now()) return;
   const bool listing = activity_ == Activity::listing;
+  const std::string why =
+      listing && list_due_ <= now()
+          ? "the list did not end within " + format_duration(options_.reflector.list_timeout)
+          : "the server took the request and did not answer within " + format_duration(head_timeout_);
   failed({.kind = ReflectorFailure::Kind::silent,
-          .message = (listing ? "list " : "watch ") + parts_.resource.kind +
-                     ": the server took the request and did not answer within " +
-                     format_duration(head_timeout_),
+          .message = (listing ? "list " : "watch ") + parts_.resource.kind + ": " + why,
           .status = {}});
 }
 
@@ -429,7 +432,11 @@ void Informer::Impl::begin(const ReflectorStep& step) {
   due_ = reflector_.next_due().value_or(TimePoint::max());
   head_timeout_ =
       watch != nullptr ? options_.reflector.watch_head_timeout : options_.reflector.list_head_timeout;
-  head_due_ = deadline_after(now(), head_timeout_);
+  answer_due_ = deadline_after(now(), head_timeout_);
+  if (const auto* list = std::get_if<ListRequest>(&step)) {
+    if (list->continue_token.empty()) list_due_ = deadline_after(now(), options_.reflector.list_timeout);
+    answer_due_ = std::min(answer_due_, list_due_);
+  }
   wake_when_due();
   begin_stream(step);
 }
@@ -477,8 +484,9 @@ void Informer::Impl::begin_gap() {
 }
 
 void Informer::Impl::opened(const StreamInput& input) {
-  head_due_ = TimePoint::max();
   status_ = input.status;
+  answer_due_ = activity_ == Activity::listing ? list_due_ : TimePoint::max();
+  wake_when_due();
   error_headers_ = input.headers;
   if (status_ == 200 && activity_ == Activity::watching) {
     gap_.end();
@@ -493,7 +501,7 @@ void Informer::Impl::take_list(std::string_view piece) {
     object_timer_.on_complete();
     reflector_.on_item(packed(stored_or(scanner_->object(*text))));
   }
-  object_timer_.on_partial(now());
+  object_timer_.on_partial(now(), list_splitter_.place());
   if (const auto excess = reflector_.list_excess()) failed(*excess);
 }
 

@@ -101,6 +101,8 @@ Reflector::Reflector(ReflectorOptions options)
   if (options_.page_size == 0) throw std::invalid_argument("Reflector: page_size must be > 0");
   if (options_.watch_timeout < std::chrono::seconds{1})
     throw std::invalid_argument("Reflector: watch_timeout must be at least 1 s");
+  if (options_.list_timeout <= Duration::zero())
+    throw std::invalid_argument("Reflector: list_timeout must be > 0");
   if (options_.backoff_base <= Duration::zero() || options_.backoff_max < options_.backoff_base)
     throw std::invalid_argument("Reflector: need 0 < backoff_base <= backoff_max");
 }

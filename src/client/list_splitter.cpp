@@ -283,5 +283,11 @@ std::size_t ListSplitter::items() const noexcept {
   return state_->items;
 }
 
+ListPlace ListSplitter::place() const noexcept {
+  if (state_->expected == Expected::item) return ListPlace::in_item;
+  const bool in_member = state_->expected == Expected::name || state_->expected == Expected::value;
+  return in_member ? ListPlace::in_metadata : ListPlace::between;
+}
+
 }  // namespace v0
 }  // namespace evenkeel

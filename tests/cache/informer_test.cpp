@@ -560,6 +560,83 @@ TEST(InformerServer, AnObjectThatNeverEndsIsAFailure) {
   EXPECT_EQ(std::get<WatchRequest>(rig.sources[0]->next().step).resource_version, "10") << "no list";
 }
 
+TEST(InformerServer, WhiteSpaceInsteadOfObjectsIsAFailureAndNamed) {
+  ServerRig rig(1);
+  auto list = rig.sources[0]->next();
+  list.open();
+  list.send(R"({"items":[)");
+  for (int second = 0; second < 120; ++second) {
+    list.send(" ");
+    rig.pass(1s);
+  }
+  EXPECT_FALSE(list.call->cancelled);
+  list.send(" ");
+  rig.pass(1s);
+  EXPECT_TRUE(list.call->cancelled);
+  EXPECT_EQ(rig.informers[0]->health().last_error,
+            "nothing but white space has come for 2m0s, and the list has not ended");
+}
+
+TEST(InformerServer, AMemberOfAListThatNeverEndsIsAFailureAndNamed) {
+  ServerRig rig(1);
+  auto list = rig.sources[0]->next();
+  list.open();
+  list.send(R"({"unknown":")");
+  for (int second = 0; second < 121; ++second) {
+    list.send("x");
+    rig.pass(1s);
+  }
+  EXPECT_TRUE(list.call->cancelled);
+  EXPECT_EQ(rig.informers[0]->health().last_error,
+            "a member of the list is still incomplete 2m0s after its first byte");
+}
+
+TEST(InformerServer, AListThatNeverEndsIsAFailureThoughEachOfItsObjectsCameInTime) {
+  ServerRig rig(1);
+  auto list = rig.sources[0]->next();
+  list.open();
+  list.send(R"({"items":[{"metadata":{"name":"first"}})");
+  for (int minute = 0; minute < 29; ++minute) {
+    rig.pass(1min);
+    list.send(R"(,{"metadata":{"name":"n)" + std::to_string(minute) + R"("}})");
+  }
+  rig.pass(1min - 1ns);
+  EXPECT_FALSE(list.call->cancelled);
+  rig.pass(1ns);
+  EXPECT_TRUE(list.call->cancelled);
+  EXPECT_EQ(rig.informers[0]->health().last_error, "list Kind0: the list did not end within 30m0s");
+  EXPECT_EQ(rig.informers[0]->health().problem, WatchProblem::unreachable);
+  rig.pass(800ms);
+  rig.sources[0]->next().answer(list_of({}, "10"));
+  rig.pass(0s);
+  const auto watch = rig.sources[0]->next();
+  watch.open();
+  rig.pass(2h);
+  EXPECT_FALSE(watch.call->cancelled) << "a watch has no end to wait for";
+}
+
+TEST(InformerServer, TheTimeOfAListIsThatOfAllItsPages) {
+  ServerRig rig(1);
+  for (int minute = 0; minute < 29; ++minute) {
+    auto page = rig.sources[0]->next();
+    rig.pass(1min);
+    page.answer(R"({"metadata":{"resourceVersion":"5","continue":"next"},"items":[]})");
+    rig.pass(0s);
+  }
+  auto last = rig.sources[0]->next();
+  EXPECT_EQ(std::get<ListRequest>(last.step).continue_token, "next");
+  rig.pass(1min - 1ns);
+  EXPECT_FALSE(last.call->cancelled);
+  rig.pass(1ns);
+  EXPECT_TRUE(last.call->cancelled) << "before the 75 s of its head are over";
+  EXPECT_EQ(rig.informers[0]->health().last_error, "list Kind0: the list did not end within 30m0s");
+  rig.pass(800ms);
+  const auto list = rig.sources[0]->next();
+  EXPECT_EQ(std::get<ListRequest>(list.step).continue_token, "");
+  rig.pass(1min);
+  EXPECT_FALSE(list.call->cancelled) << "the next list has a time of its own";
+}
+
 TEST(InformerServer, AListHasMoreTimeForItsHead) {
   ServerRig rig(1);
   auto list = rig.sources[0]->next();

@@ -90,6 +90,26 @@ TEST(ListSplitter, HandsOutAnItemAsSoonAsItsLastByteIsThere) {
   EXPECT_FALSE(splitter.next());
 }
 
+TEST(ListSplitter, NamesTheKindOfPlaceInWhichAPieceEnded) {
+  ListSplitter splitter;
+  const auto place_after = [&](const char* piece) {
+    splitter.feed(piece);
+    while (splitter.next()) {
+    }
+    return splitter.place();
+  };
+  EXPECT_EQ(place_after("{"), ListPlace::between);
+  EXPECT_EQ(place_after("\"ki"), ListPlace::in_metadata) << "a name";
+  EXPECT_EQ(place_after("nd\":"), ListPlace::between);
+  EXPECT_EQ(place_after("\"Po"), ListPlace::in_metadata) << "a value";
+  EXPECT_EQ(place_after("dList\",\"other\":{"), ListPlace::in_metadata) << "one that is not kept";
+  EXPECT_EQ(place_after("},\"items\":["), ListPlace::between);
+  EXPECT_EQ(place_after("{\"a\""), ListPlace::in_item);
+  EXPECT_EQ(place_after(":1}"), ListPlace::between);
+  EXPECT_EQ(place_after(",  "), ListPlace::between);
+  EXPECT_EQ(place_after("{}]}"), ListPlace::between);
+}
+
 TEST(ListSplitter, RefusesEveryTruncation) {
   const std::string body =
       R"({"kind":"PodList","metadata":{"resourceVersion":"1"},"items":[{"a":"b"},{"c":[1]}]})";

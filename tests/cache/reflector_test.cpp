@@ -548,6 +548,7 @@ TEST(Reflector, RelistTellsThatItIsNotTheFirst) {
 TEST(Reflector, RefusesOptionsOutOfBounds) {
   EXPECT_THROW(Reflector({.page_size = 0}), std::invalid_argument);
   EXPECT_THROW(Reflector({.watch_timeout = 0s}), std::invalid_argument);
+  EXPECT_THROW(Reflector({.list_timeout = 0s}), std::invalid_argument);
   EXPECT_THROW(Reflector({.backoff_base = 0s}), std::invalid_argument);
   EXPECT_THROW(Reflector({.backoff_base = 2s, .backoff_max = 1s}), std::invalid_argument);
 }

@@ -40,6 +40,9 @@ struct ReflectorOptions {
   /// head of a watch immediately, and gives up a list after a minute.
   Duration watch_head_timeout = std::chrono::seconds{30};
   Duration list_head_timeout = std::chrono::seconds{75};
+  /// Time limit of a list, all its pages included, which ends one that makes progress but no end; > 0. The
+  /// default lets 2 GiB pass at 1.2 MB/s.
+  Duration list_timeout = std::chrono::minutes{30};
   /// Maximum number of pages of a list, and of bytes of its objects in memory. A list beyond either fails,
   /// and its objects are dropped.
   std::size_t max_list_pages = 100'000;

@@ -30,6 +30,13 @@ struct ListMetadata {
   std::optional<std::int64_t> remaining_items = {};
 };
 
+/// Position in a list, between two pieces of it.
+enum class ListPlace : std::uint8_t {
+  in_item,
+  in_metadata,  ///< In a name or value that is no item.
+  between,      ///< Only white space or punctuation follows the last item or member so far.
+};
+
 /// Splits a List document that arrives in arbitrary pieces.
 /// Driver:
 ///  1. calls feed() with a piece of the body, and uses the items of next() until it returns nullopt;
@@ -56,6 +63,8 @@ class EVENKEEL_API ListSplitter {
   const ListMetadata& finish();
 
   std::size_t items() const noexcept;
+  /// Returns the position after next() returned nullopt.
+  ListPlace place() const noexcept;
 
  private:
   struct State;
