@@ -260,6 +260,18 @@ void Session::drop(Ending how) {
   read_more();
 }
 
+ByteStream& Session::upgrade() {
+  phase_ = Phase::upgraded;
+  expect_nothing();
+  return *stream_;
+}
+
+std::string Session::take_input() {
+  std::string bytes(static_cast<const char*>(input_.data().data()), input_.size());
+  input_.clear();
+  return bytes;
+}
+
 void Session::close(bool timed_out) {
   if (std::exchange(phase_, Phase::closed) == Phase::closed) return;
   timer_.cancel();

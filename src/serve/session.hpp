@@ -105,9 +105,24 @@ class EVENKEEL_API Session : public std::enable_shared_from_this<Session> {
   void stream_ready();
   /// Ends the connection without an answer.
   void drop(Ending how);
+  /// Leaves the connection of a running request to the handler, which speaks another protocol on it until
+  /// close(). Valid while the session exists.
+  ByteStream& upgrade();
+  /// Returns and removes the bytes that were received behind the request.
+  std::string take_input();
 
  private:
-  enum class Phase : std::uint8_t { handshake, idle, request, busy, streaming, farewell, silent, closed };
+  enum class Phase : std::uint8_t {
+    handshake,
+    idle,
+    request,
+    busy,
+    streaming,
+    upgraded,
+    farewell,
+    silent,
+    closed
+  };
   using Steady = std::chrono::steady_clock;
   using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
 
