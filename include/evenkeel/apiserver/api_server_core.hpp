@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <evenkeel/base/export.hpp>
+#include <evenkeel/base/object_key.hpp>
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/http/message.hpp>
 
@@ -124,6 +125,13 @@ struct WebhookProgress {
   }
 };
 
+/// The part of a request for a Pod that is its node's.
+struct NodeAction {
+  std::string name = {};  ///< The subresource: attach, exec, log or portforward.
+  ObjectKey pod = {};
+  std::string container = {};  ///< The one that was asked for, or the only one; empty for portforward.
+};
+
 /// The result of a request. If `watch` is set, `response` has status and headers only, and the body is the
 /// output of read_watch() until `ended`. If `call` is set, there is no result yet, and nothing has changed:
 /// the call is to be made, its answer added to `progress`, and the request handled again.
@@ -132,6 +140,7 @@ struct Answer {
   std::optional<WatchId> watch = {};
   std::optional<WebhookCall> call = {};
   WebhookProgress progress = {};
+  std::optional<NodeAction> node = {};  ///< Set beside 501: a node would do this.
 };
 
 /// Output of a watch since the last read.

@@ -30,7 +30,7 @@ http::Response rest_binding(Storage& storage, Call& call);
 /// POST of pods/eviction.
 http::Response rest_eviction(Storage& storage, Call& call);
 /// Requests that need a node: logs, exec, proxies. Responds like a real server for a pod without a node.
-http::Response rest_node_action(Storage& storage, Call& call);
+Answer rest_node_action(Storage& storage, Call& call);
 
 /// Returns the selectors of a list or watch. Throws StatusError (400).
 Selection selection_of(const Call& call);

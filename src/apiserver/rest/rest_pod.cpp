@@ -3,6 +3,7 @@
 // Source: kubernetes pkg/registry/core/pod/storage.
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "apiserver/rest/deletion.hpp"
 #include "apiserver/rest/request_body.hpp"
@@ -172,6 +173,32 @@ http::Response evict(Storage& storage, Call& call) {
   return created();
 }
 
+std::vector<std::string> names_in(const Stored& pod, const char* field) {
+  std::vector<std::string> names;
+  const Json containers = pod.part(field);
+  for (std::size_t i = 0; i < containers.size(); ++i) names.push_back(containers[i]["name"].string_or(""));
+  return names;
+}
+
+/// Returns the container of the query, or the only one. Throws StatusError (400) if there is none such.
+/// Source: pkg/registry/core/pod/strategy.go, validateContainer.
+std::string container_of(const Call& call, const Stored& pod) {
+  const std::string wanted(call.query.get("container"));
+  const std::vector<std::string> names = names_in(pod, "spec.containers");
+  if (wanted.empty()) {
+    if (names.size() == 1) return names.front();
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : " ") + name;
+    throw StatusError::bad_request("a container name must be specified for pod " + call.path.name +
+                                   ", choose one of: [" + text + "]");
+  }
+  for (const char* field : {"spec.containers", "spec.initContainers", "spec.ephemeralContainers"}) {
+    for (const std::string& name : names_in(pod, field))
+      if (name == wanted) return wanted;
+  }
+  throw StatusError::bad_request("container " + wanted + " is not valid for pod " + call.path.name);
+}
+
 }  // namespace
 
 http::Response rest_binding(Storage& storage, Call& call) {
@@ -186,15 +213,21 @@ http::Response rest_eviction(Storage& storage, Call& call) {
   return evict(storage, call);
 }
 
-http::Response rest_node_action(Storage& storage, Call& call) {
+Answer rest_node_action(Storage& storage, Call& call) {
   const StoredPtr object = require_object(storage, call);
   const std::string& name = call.path.subresource;
   const bool pod = call.type->group.empty() && call.type->plural == "pods";
+  const bool of_container = name == "attach" || name == "exec" || name == "log";
+  NodeAction action{.name = name, .pod = {call.path.namespace_, call.path.name}};
+  if (pod && of_container) action.container = container_of(call, *object);
   if (pod && object->part("spec.nodeName").string_or("").empty()) {
-    if (name == "log") return {204, {}, ""};
+    if (name == "log") return {{204, {}, ""}, {}};
     throw StatusError::bad_request("pod " + call.path.name + " does not have a host assigned");
   }
-  throw StatusError(501, "NotImplemented", "this server runs no nodes: " + name + " is not served");
+  Answer answer{status_response(
+      StatusError(501, "NotImplemented", "this server runs no nodes: " + name + " is not served"))};
+  if (pod && (of_container || name == "portforward")) answer.node = std::move(action);
+  return answer;
 }
 
 }  // namespace apiserver

@@ -108,7 +108,7 @@ Answer dispatch_subresource(Server& server, Call& call) {
   static constexpr std::array<std::string_view, 5> documents = {"status", "finalize", "ephemeralcontainers",
                                                                 "resize", "approval"};
   if (std::find(documents.begin(), documents.end(), name) == documents.end())
-    return {rest_node_action(server.storage, call), {}};
+    return rest_node_action(server.storage, call);
   if (verb == "get") return {rest_get(server.storage, call), {}};
   if (verb == "update") return {rest_update(server.storage, call), {}};
   return {rest_patch(server.storage, call), {}};
