@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The embedded API server, lowest folder first; a folder includes itself and those before it.
 set(apiserver_headers
-  access_recording.hpp api_server.hpp api_server_core.hpp faults.hpp in_process_transport.hpp shared_core.hpp
+  access_recording.hpp api_server.hpp api_server_core.hpp faults.hpp in_process_transport.hpp kubelet.hpp shared_core.hpp
   webhook_caller.hpp)
 set(apiserver_sources)
 
@@ -51,6 +51,7 @@ list(APPEND apiserver_sources
 # Shells around the core: sockets, TLS, the in-process transport, faults.
 list(APPEND apiserver_sources
   shell/api_server.cpp shell/core_host.cpp shell/core_session.cpp shell/faults.cpp shell/http_server.cpp
-  shell/in_process_transport.cpp shell/kubeconfig_writer.cpp shell/manifest.cpp shell/peer_name.cpp
+  shell/in_process_transport.cpp shell/kubeconfig_writer.cpp shell/kubelet_messages.cpp shell/manifest.cpp
+  shell/node_desk.cpp shell/peer_name.cpp shell/pod_channel.cpp shell/pod_socket.cpp
   shell/request_target.cpp shell/shared_core.cpp shell/status_answer.cpp shell/tls_certificates.cpp
   shell/access_recording.cpp shell/webhook_caller.cpp)

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <evenkeel/apiserver/faults.hpp>
+#include <evenkeel/apiserver/kubelet.hpp>
 #include <evenkeel/apiserver/shared_core.hpp>
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/export.hpp>
@@ -48,6 +49,8 @@ struct ApiServerOptions {
   std::function<void(const ServedRequest&)> on_request = {};
   /// A connection is closed if its client reads no byte of a response or watch for this long.
   Duration write_timeout = std::chrono::seconds{60};
+  /// Functions that play the node of Pods; only for requests to the server's port.
+  Kubelet kubelet = {};
 };
 
 /// Serves from construction until stop() or destruction, on one dedicated thread. A client that reads watch

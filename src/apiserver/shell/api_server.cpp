@@ -67,7 +67,8 @@ struct ApiServer::State {
                                    .port = options.port,
                                    .tls = options.tls,
                                    .max_body = options.core.max_body_bytes,
-                                   .write_timeout = options.write_timeout};
+                                   .write_timeout = options.write_timeout,
+                                   .kubelet = options.kubelet};
     if (options.tls) {
       const CertifiedKey authority_key = make_authority();
       authority = authority_key.certificate;

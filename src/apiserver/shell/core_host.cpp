@@ -180,6 +180,12 @@ Reply CoreHost::perform(const http::Request& request, const AuthenticatedRequest
   const bool ends = plan.drop == FaultDrop::after || plan.body == FaultBody::html;
   if (reply.watch && ends) backend_->close_watch(*std::exchange(reply.watch, std::nullopt));
   if (plan.drop == FaultDrop::after) return refused(plan);
+  if (answer.node && front != nullptr && plan.body == FaultBody::usual) {
+    if (auto head = front->node_answer(request, *answer.node)) {
+      if (head->status < 400) reply.node = std::move(answer.node);
+      reply.response = std::move(*head);
+    }
+  }
   if (reply.watch) {
     start_watch(*reply.watch, plan, front);
   } else {

@@ -54,6 +54,11 @@ class Front {
   virtual void tick_moved() noexcept = 0;
   /// Runs `work` on the front's thread, later.
   virtual void schedule(std::function<void()> work) = 0;
+  /// Returns the head of the answer to a request whose node the front plays, or a refusal of the request;
+  /// nullopt if it plays no such node.
+  virtual std::optional<http::Response> node_answer(const http::Request&, const NodeAction&) const {
+    return std::nullopt;
+  }
 
  protected:
   ~Front() = default;
@@ -71,8 +76,9 @@ struct Reply {
   /// There is no response yet: CoreHost::call_webhook(), then execute() again.
   std::optional<WebhookCall> call = {};
   WebhookProgress progress = {};
-  std::optional<WatchId> watch = {};          ///< The body is the output of CoreHost::read().
-  bool dropped = false;                       ///< The connection ends without a response.
+  std::optional<WatchId> watch = {};    ///< The body is the output of CoreHost::read().
+  std::optional<NodeAction> node = {};  ///< The front plays the node; `response` is the head of its answer.
+  bool dropped = false;                 ///< The connection ends without a response.
   std::optional<std::size_t> cut_after = {};  ///< The connection ends after this number of bytes of the body.
   FaultEnding ending = FaultEnding::close;    ///< Kind of end, if dropped or cut: never complete.
 };

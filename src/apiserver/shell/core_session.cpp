@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "apiserver/rest/rest_path.hpp"
 #include "apiserver/shell/gzip_answer.hpp"
 #include "apiserver/shell/peer_name.hpp"
 #include "apiserver/shell/status_answer.hpp"
@@ -52,11 +53,12 @@ void CoreSession::execute(Session& session, const WebhookProgress& progress) {
           if (const auto self = weak.lock(); self && !self->closed()) execute(*self, answered);
         });
   const bool compressed = accepts_gzip(request_);
-  request_ = {};
+  const http::Request request = std::exchange(request_, {});
   if (reply.dropped) {
     const Ending how = ending_of(reply.ending);
     return session.drop(how == Ending::farewell ? Ending::close : how);
   }
+  if (reply.node) return serve_node(session, request, *reply.node);
   if (reply.watch) {
     watch_ = *reply.watch;
     owner_.watch_started(*watch_, session);
@@ -67,6 +69,47 @@ void CoreSession::execute(Session& session, const WebhookProgress& progress) {
     cut = {*reply.cut_after, ending_of(reply.ending)};  // a number of bytes of the plain body
   if (compressed && !cut) compress(reply.response);
   session.answer(std::move(reply.response), cut);
+}
+
+void CoreSession::serve_node(Session& session, const http::Request& request, const NodeAction& action) {
+  if (action.name == "log") return begin_log(session, request, action);
+  socket_ = owner_.nodes().open(session, request, action);
+}
+
+void CoreSession::begin_log(Session& session, const http::Request& request, const NodeAction& action) {
+  log_begun_ = false;
+  const auto on_ready = [this, weak = session.weak_from_this(), number = ++logs_] {
+    const auto alive = weak.lock();
+    if (alive && !alive->closed() && log_ && number == logs_) log_ready(*alive);
+  };
+  log_ = owner_.nodes().read_log(request, action, on_ready);
+  if (Query(request_query(request)).flag("follow")) log_ready(session);
+}
+
+// A log that fails before it has a byte is an error; the head of one that is followed does not wait.
+void CoreSession::log_ready(Session& session) {
+  if (std::exchange(log_begun_, true)) return session.stream_ready();
+  const auto failure = log_->failure();
+  if (failure && log_->ended()) {
+    log_.reset();
+    return session.answer(status_answer(500, "", *failure));
+  }
+  session.stream({.status = 200, .headers = {{"Content-Type", "text/plain"}}});
+}
+
+StreamPiece CoreSession::next_log_piece() {
+  constexpr std::size_t longest = 64u << 10;
+  StreamPiece next;
+  while (next.bytes.size() < longest) {
+    auto piece = log_->next();
+    if (!piece) break;
+    next.bytes += *piece;
+  }
+  next.ended = log_->ended();
+  if (!next.ended) return next;
+  if (log_->failure()) next.cut = Ending::reset;
+  log_.reset();
+  return next;
 }
 
 http::Response CoreSession::refusal(Refusal why) {
@@ -85,6 +128,7 @@ http::Response CoreSession::refusal(Refusal why) {
 }
 
 StreamPiece CoreSession::next_piece(Session&) {
+  if (log_) return next_log_piece();
   WatchPiece piece = owner_.host().read(*watch_);
   StreamPiece next{.bytes = std::move(piece.bytes), .ended = piece.ended};
   if (!piece.ended) return next;
@@ -96,6 +140,8 @@ StreamPiece CoreSession::next_piece(Session&) {
 
 void CoreSession::on_closed(Session& session, bool) {
   delay_.cancel();
+  if (log_) std::exchange(log_, nullptr)->on_gone();
+  if (socket_) std::exchange(socket_, nullptr)->on_closed();
   if (watch_) {
     owner_.host().close(*watch_);
     owner_.watch_ended(*watch_);

@@ -2,6 +2,8 @@
 // The handler behind each connection of the embedded server: asks the core, and streams its watches.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 
 #include <boost/asio/steady_timer.hpp>
@@ -10,6 +12,7 @@
 
 #include "apiserver/shell/core_host.hpp"
 #include "apiserver/shell/http_server.hpp"
+#include "apiserver/shell/node_desk.hpp"
 #include "serve/byte_stream.hpp"
 #include "serve/session.hpp"
 
@@ -27,6 +30,7 @@ class SessionOwner {
  public:
   virtual CoreHost& host() = 0;
   virtual Front* front() = 0;
+  virtual NodeDesk& nodes() = 0;
   virtual const HttpServerOptions& options() const = 0;
   virtual asio::io_context& context() = 0;
   virtual void watch_started(WatchId id, http::detail::Session& session) = 0;
@@ -50,6 +54,10 @@ class CoreSession final : public http::detail::SessionHandler {
 
  private:
   void execute(http::detail::Session& session, const WebhookProgress& progress = {});
+  void serve_node(http::detail::Session& session, const http::Request& request, const NodeAction& action);
+  void begin_log(http::detail::Session& session, const http::Request& request, const NodeAction& action);
+  void log_ready(http::detail::Session& session);
+  http::detail::StreamPiece next_log_piece();
 
   SessionOwner& owner_;
   asio::steady_timer delay_;
@@ -57,6 +65,10 @@ class CoreSession final : public http::detail::SessionHandler {
   http::Request request_;
   AuthenticatedRequest authenticated_;
   std::optional<WatchId> watch_;
+  std::shared_ptr<PodSocket> socket_;
+  std::shared_ptr<PodChannel> log_;
+  std::uint64_t logs_ = 0;  // begun on this connection
+  bool log_begun_ = false;  // the head of its answer was sent
 };
 
 }  // namespace apiserver::detail

@@ -65,7 +65,8 @@ class HttpServer::Impl final : public SessionOwner, public Front {
       : host_(std::move(host)),
         options_(std::move(options)),
         listener_(context_, options_.host, options_.port),
-        timer_(context_) {
+        timer_(context_),
+        nodes_(options_.kubelet, context_) {
     if (options_.tls) tls_.emplace(make_context(options_));
     host_->attach(this);
     thread_ = std::thread([this] {
@@ -82,6 +83,7 @@ class HttpServer::Impl final : public SessionOwner, public Front {
     host_->detach(this);
     asio::post(context_, [this] { end_all(); });
     thread_.join();
+    nodes_.join();
   }
 
   std::uint16_t port() const { return listener_.port(); }
@@ -101,9 +103,15 @@ class HttpServer::Impl final : public SessionOwner, public Front {
 
   void schedule(std::function<void()> work) override { asio::post(context_, std::move(work)); }
 
+  std::optional<http::Response> node_answer(const http::Request& request,
+                                            const NodeAction& action) const override {
+    return nodes_.answer(request, action);
+  }
+
   // SessionOwner: on the server's thread.
   CoreHost& host() override { return *host_; }
   Front* front() override { return this; }
+  NodeDesk& nodes() override { return nodes_; }
   const HttpServerOptions& options() const override { return options_; }
   asio::io_context& context() override { return context_; }
   void watch_started(WatchId id, Session& session) override { watches_.emplace(id, &session); }
@@ -178,6 +186,7 @@ class HttpServer::Impl final : public SessionOwner, public Front {
   std::optional<asio::ssl::context> tls_;
   http::detail::Listener listener_;
   asio::steady_timer timer_;
+  NodeDesk nodes_;
   std::unordered_map<Session*, std::shared_ptr<Session>> sessions_;  // used on the server's thread only
   std::map<WatchId, Session*> watches_;                              // used on the server's thread only
 

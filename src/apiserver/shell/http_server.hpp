@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include <evenkeel/apiserver/kubelet.hpp>
 #include <evenkeel/base/time.hpp>
 
 #include "apiserver/shell/core_host.hpp"
@@ -30,6 +31,7 @@ struct HttpServerOptions {
   Duration body_timeout = std::chrono::seconds{120};  ///< From the end of its head to the end of its body.
   Duration idle_timeout = std::chrono::seconds{180};  ///< Between two requests, and for the TLS handshake.
   Duration write_timeout = std::chrono::seconds{60};  ///< Limit of the time in which a client reads no byte.
+  Kubelet kubelet = {};
 };
 
 /// Listens from construction; its thread ends in stop().
