@@ -30,11 +30,19 @@ CurlConnection::CurlConnection(const CurlTransportOptions& options, TlsFiles& tl
   }
 }
 
+CurlConnection::CurlConnection(const CurlTransportOptions& options, std::shared_ptr<CurlExchange> exchange,
+                               int socket)
+    : options_(options),
+      endpoint_(parse_endpoint(options)),
+      exchange_(std::move(exchange)),
+      socket_(socket) {}
+
 CurlConnection::~CurlConnection() {
   release();
 }
 
 void CurlConnection::release() noexcept {
+  if (multi_ == nullptr) return;  // the handle is the loop's, or was never made
   const WithoutSigpipe without_sigpipe;
   if (exchange_->running()) {
     if (multi_ != nullptr) curl_multi_remove_handle(multi_, exchange_->easy());

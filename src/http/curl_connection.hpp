@@ -36,6 +36,8 @@ class CurlConnection {
   /// and the guard.
   CurlConnection(const CurlTransportOptions& options, TlsFiles& tls, Request request,
                  const std::stop_token& stop, const std::stop_token& closing);
+  /// Uses the connection that `exchange`, of a loop, has opened; not after the end of the exchange.
+  CurlConnection(const CurlTransportOptions& options, std::shared_ptr<CurlExchange> exchange, int socket);
   ~CurlConnection();
   CurlConnection(const CurlConnection&) = delete;
   CurlConnection& operator=(const CurlConnection&) = delete;

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <system_error>
 
+#include "http/connection_user.hpp"
 #include "http/curl_loop.hpp"
 #include "http/gzip_decoder.hpp"
 #include "http/openssl_hooks.hpp"
@@ -151,6 +152,14 @@ CurlExchange::CurlExchange(std::shared_ptr<CurlLoop> loop, Request request, Comp
       handler_(std::move(handler)),
       is_stream_(handler_ != nullptr) {}
 
+CurlExchange::CurlExchange(std::shared_ptr<CurlLoop> loop, Request request,
+                           const std::shared_ptr<ConnectionUser>& user)
+    : loop_(std::move(loop)),
+      request_(std::move(request)),
+      handler_(user),
+      user_(user.get()),
+      is_stream_(true) {}
+
 CurlExchange::~CurlExchange() {
   if (easy_ != nullptr) curl_easy_cleanup(detach());
 }
@@ -165,6 +174,10 @@ void CurlExchange::pause() noexcept {
 
 void CurlExchange::resume() noexcept {
   if (paused_.exchange(false)) loop_->post(CurlLoop::Command::resume, shared_from_this());
+}
+
+void CurlExchange::poke() noexcept {
+  loop_->post(CurlLoop::Command::resume, shared_from_this());
 }
 
 void CurlExchange::attach(CURL* easy, const Endpoint& endpoint, const CurlTransportOptions& options,
@@ -265,6 +278,11 @@ void CurlExchange::configure_connection(const Endpoint& endpoint, const CurlTran
   }
   if (!loop_) {
     set(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  } else if (user_ != nullptr) {
+    set(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+    set(easy_, CURLOPT_FRESH_CONNECT, 1L);
+    set(easy_, CURLOPT_CONNECT_ONLY, 1L);
+    set(easy_, CURLOPT_HTTPPROXYTUNNEL, 1L);  // without TLS, too, a proxy has to pass on bytes
   } else if (is_stream_) {
     set(easy_, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     set(easy_, CURLOPT_FRESH_CONNECT, 1L);

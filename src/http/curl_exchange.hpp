@@ -18,6 +18,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace http::detail {
 
+class ConnectionUser;
 class CurlLoop;
 class GzipDecoder;
 
@@ -48,13 +49,20 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   /// `loop`: null for a blocking call.
   CurlExchange(std::shared_ptr<CurlLoop> loop, Request request, Completion completion,
                std::shared_ptr<StreamHandler> handler);
+  /// Opens a connection, and leaves it to `user`.
+  CurlExchange(std::shared_ptr<CurlLoop> loop, Request request, const std::shared_ptr<ConnectionUser>& user);
   ~CurlExchange() override;
 
   void cancel() noexcept override;
   void pause() noexcept override;
   void resume() noexcept override;
 
+  /// Lets the user of the connection proceed.
+  void poke() noexcept;
+
   bool is_stream() const { return is_stream_; }
+  /// Returns null if it is a request or stream; dangling once it has finished.
+  ConnectionUser* user() const { return user_; }
   bool finished() const { return finished_; }
   bool running() const { return easy_ != nullptr; }
   bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
@@ -97,6 +105,7 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   void finish(std::exception_ptr error) noexcept;
 
   TimePoint armed = TimePoint::max();  ///< Deadline currently registered with the loop's timers.
+  int user_socket = -1;                ///< The connection that its user has.
 
  private:
   static std::size_t on_header(char* data, std::size_t size, std::size_t count, void* self);
@@ -132,6 +141,7 @@ class CurlExchange final : public Call, public std::enable_shared_from_this<Curl
   Request request_;
   Completion completion_;
   std::shared_ptr<StreamHandler> handler_;
+  ConnectionUser* const user_ = nullptr;  // is handler_
   const bool is_stream_;
   std::atomic<bool> cancelled_{false};
   std::atomic<bool> paused_{false};  // pairs with the load in on_body

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "http/connection_user.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace http::detail {
@@ -163,6 +165,7 @@ void CurlLoop::drive() {
 }
 
 void CurlLoop::act(curl_socket_t socket, unsigned ready) {
+  if (const auto at = handed_over_.find(socket); at != handed_over_.end()) return serve(*at->second);
   int mask = 0;
   if ((ready & Readiness::readable) != 0) mask |= CURL_CSELECT_IN;
   if ((ready & Readiness::writable) != 0) mask |= CURL_CSELECT_OUT;
@@ -212,7 +215,8 @@ void CurlLoop::end_outdated() {
   const std::shared_ptr<const TlsMaterial> current = tls_->get();
   std::vector<std::shared_ptr<CurlExchange>> outdated;
   for (const auto& exchange : live_) {
-    if (exchange->is_stream() && exchange->is_outdated(*current)) outdated.push_back(exchange);
+    if (exchange->is_stream() && exchange->user() == nullptr && exchange->is_outdated(*current))
+      outdated.push_back(exchange);
   }
   for (const auto& exchange : outdated) {
     end(*exchange, std::make_exception_ptr(TransportError(
@@ -230,6 +234,8 @@ void CurlLoop::obey(Command command, const std::shared_ptr<CurlExchange>& exchan
       if (!exchange->finished()) end(*exchange, exchange->error_of(CURLE_OK, endpoint_.base));
       return;
     case Command::resume:
+      if (exchange->user_socket >= 0) return serve(*exchange);
+      if (exchange->user() != nullptr) return;
       if (const CURLcode code = exchange->unpause(); code != CURLE_OK) {
         end(*exchange, exchange->error_of(code, endpoint_.base));
       }
@@ -339,8 +345,39 @@ void CurlLoop::reap() {
         version != 0) {
       http2_ = version == CURL_HTTP_VERSION_2_0;
     }
-    end(exchange, exchange.error_of(message->data.result, endpoint_.base));
+    if (exchange.user() != nullptr && message->data.result == CURLE_OK) {
+      hand_over(exchange);
+    } else {
+      end(exchange, exchange.error_of(message->data.result, endpoint_.base));
+    }
   }
+}
+
+// The handle stays in the multi handle: without it the connection would be closed.
+void CurlLoop::hand_over(CurlExchange& exchange) {
+  curl_socket_t socket = CURL_SOCKET_BAD;
+  curl_easy_getinfo(exchange.easy(), CURLINFO_ACTIVESOCKET, &socket);
+  try {
+    if (exchange.cancelled()) std::rethrow_exception(exchange.error_of(CURLE_OK, endpoint_.base));
+    if (socket == CURL_SOCKET_BAD)
+      throw TransportError(TransportErrorCode::interrupted,
+                           exchange.describe(endpoint_.base, "the connection broke"));
+    exchange.user()->on_connected(exchange.shared_from_this(), socket);
+  } catch (...) {
+    return end(exchange, std::current_exception());
+  }
+  exchange.user_socket = socket;
+  handed_over_.emplace(socket, &exchange);
+  serve(exchange);
+}
+
+// Lets the user of a connection do what it can, and waits for what it needs then.
+void CurlLoop::serve(CurlExchange& exchange) {
+  note_progress();
+  disarm(exchange);
+  if (auto ended = exchange.user()->proceed()) return end(exchange, std::move(*ended));
+  sockets_.set(exchange.user_socket, exchange.user()->interest());
+  arm(exchange);
 }
 
 void CurlLoop::expire() {
@@ -348,7 +385,9 @@ void CurlLoop::expire() {
   while (!timers_.empty() && timers_.begin()->first <= at) {
     CurlExchange& exchange = *timers_.begin()->second;
     disarm(exchange);
-    if (auto error = exchange.overdue(at, endpoint_.base)) {
+    if (exchange.user_socket >= 0) {
+      serve(exchange);
+    } else if (auto error = exchange.overdue(at, endpoint_.base)) {
       end(exchange, std::move(error));
     } else {
       arm(exchange);
@@ -357,7 +396,7 @@ void CurlLoop::expire() {
 }
 
 void CurlLoop::arm(CurlExchange& exchange) {
-  const TimePoint at = exchange.next_look(now());
+  const TimePoint at = exchange.user_socket >= 0 ? exchange.user()->next_due() : exchange.next_look(now());
   exchange.armed = at;
   if (at != TimePoint::max()) timers_.emplace(at, &exchange);
 }
@@ -386,6 +425,10 @@ void CurlLoop::end(CurlExchange& exchange, std::exception_ptr error) {
   const std::shared_ptr<CurlExchange> keep = exchange.shared_from_this();
   note_progress();
   disarm(exchange);
+  if (const int socket = std::exchange(exchange.user_socket, -1); socket >= 0) {
+    sockets_.set(socket, 0);
+    handed_over_.erase(socket);
+  }
   if (exchange.running()) {
     curl_multi_remove_handle(multi_, exchange.easy());
     if (!exchange.is_stream()) --in_flight_;

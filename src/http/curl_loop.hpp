@@ -8,6 +8,7 @@
 #include <deque>
 #include <memory>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -41,6 +42,7 @@ class CurlLoop final : public evenkeel::detail::Job, public std::enable_shared_f
   void post(Command command, std::shared_ptr<CurlExchange> exchange) noexcept;
   /// Records that data was transferred. Called on the loop's thread.
   void note_progress() noexcept { idle_turns_ = 0; }
+  const CurlTransportOptions& options() const noexcept { return options_; }
   /// Runs until stop(), then ends remaining exchanges with `closed`.
   void run_thread();
   void stop() noexcept;
@@ -77,6 +79,8 @@ class CurlLoop final : public evenkeel::detail::Job, public std::enable_shared_f
   void end_waiting(const Groundwork::Failure& failure);
   void launch(CurlExchange& exchange);
   void reap();
+  void hand_over(CurlExchange& exchange);
+  void serve(CurlExchange& exchange);
   void expire();
   void arm(CurlExchange& exchange);
   void disarm(CurlExchange& exchange);
@@ -118,6 +122,7 @@ class CurlLoop final : public evenkeel::detail::Job, public std::enable_shared_f
   std::vector<std::shared_ptr<CurlExchange>> streams_;  // to be launched
   std::deque<std::shared_ptr<CurlExchange>> queue_;     // requests to be launched
   std::set<std::pair<TimePoint, CurlExchange*>> timers_;
+  std::unordered_map<int, CurlExchange*> handed_over_;  // connections that have users, by their sockets
   std::vector<CURL*> idle_handles_;
   std::shared_ptr<const TlsMaterial> idle_tls_;  // of the TLS sessions that idle_handles_ keep
   std::size_t in_flight_ = 0;                    // requests, without streams

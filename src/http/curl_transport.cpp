@@ -12,6 +12,7 @@
 #include "http/blocking_calls.hpp"
 #include "http/curl_loop.hpp"
 #include "http/curl_web_socket.hpp"
+#include "http/started_web_socket.hpp"
 #include "http/wire_check.hpp"
 
 namespace evenkeel {
@@ -105,6 +106,14 @@ class CurlTransport final : public Transport {
     detail::check_exposure(request, endpoint_, options_);
     const auto tls = tls_;  // outlives a transport that is destroyed meanwhile
     return detail::open_curl_web_socket(options_, *tls, request, protocols, stop, closing_.get_token());
+  }
+
+  std::shared_ptr<WebSocketCall> start_web_socket(Request request, std::vector<std::string> protocols,
+                                                  std::shared_ptr<WebSocketHandler> handler) override {
+    if (!handler) throw std::invalid_argument("Transport::start_web_socket: no handler");
+    detail::check_request(request);
+    detail::check_exposure(request, endpoint_, options_);
+    return detail::start_curl_web_socket(loop_, std::move(request), std::move(protocols), std::move(handler));
   }
 
  private:

@@ -22,6 +22,7 @@
 
 #include "http/curl_connection.hpp"
 #include "http/off_fiber.hpp"
+#include "http/readiness.hpp"
 #include "http/without_sigpipe.hpp"
 
 namespace evenkeel {
@@ -77,6 +78,10 @@ class CurlStream {
   executor_type get_executor() const noexcept { return executor_; }
   /// Returns the number of times that bytes have arrived.
   std::size_t arrivals() const { return arrivals_; }
+  /// Returns what the socket is waited for, as Readiness knows it.
+  unsigned interest() const {
+    return (waits_to_read_ ? Readiness::readable : 0) | (waits_to_write_ ? Readiness::writable : 0);
+  }
 
   template <class Buffers, class Handler>
   auto async_read_some(const Buffers& buffers, Handler&& handler) {
@@ -101,7 +106,8 @@ class CurlStream {
     void operator()(Self& self, ErrorCode error = {}) {
       if (!std::exchange(begun, true)) return asio::post(stream.executor_, std::move(self));
       if (!error) error = stream.fill();
-      if (error == asio::error::would_block)
+      stream.waits_to_read_ = error == asio::error::would_block;
+      if (stream.waits_to_read_)
         return stream.descriptor_.async_wait(asio::posix::stream_descriptor::wait_read, std::move(self));
       const std::size_t bytes = error ? 0 : stream.take(buffers);
       self.complete(error, bytes);
@@ -123,7 +129,8 @@ class CurlStream {
       }
       std::size_t bytes = 0;
       if (!error) error = stream.send(bytes);
-      if (error == asio::error::would_block)
+      stream.waits_to_write_ = error == asio::error::would_block;
+      if (stream.waits_to_write_)
         return stream.descriptor_.async_wait(asio::posix::stream_descriptor::wait_write, std::move(self));
       self.complete(error, bytes);
     }
@@ -192,6 +199,8 @@ class CurlStream {
   std::size_t head_left_ = 0;  // bytes of ahead_ that belong to the head
   std::string record_;         // being sent
   bool is_deaf_ = false;       // the peer takes no more bytes
+  bool waits_to_read_ = false;
+  bool waits_to_write_ = false;
 };
 
 // Beast calls these when both sides have closed the WebSocket, and when its own timers expire, which are off.
@@ -231,7 +240,7 @@ std::string text_of(const Text& text) {
 /// A WebSocket without a thread. Of the threads that wait, one drives the event loop until its own condition
 /// holds; the others wait for it, and one of them takes over. All operations of Beast are started and
 /// completed by the driving thread.
-class CurlWebSocket final : public WebSocket {
+class CurlWebSocket final : public DrivenWebSocket {
  public:
   CurlWebSocket(std::unique_ptr<CurlConnection> connection, Duration dead_peer_timeout,
                 const std::stop_token& closing)
@@ -250,6 +259,17 @@ class CurlWebSocket final : public WebSocket {
   /// Asks the server for the WebSocket; returns its answer.
   Response handshake(const Request& request, const CurlTransportOptions& options,
                      const std::vector<std::string>& protocols, const std::stop_token& stop);
+
+  void begin(const Request& request, const CurlTransportOptions& options,
+             const std::vector<std::string>& protocols) override;
+  std::optional<Response> answer() override EVENKEEL_EXCLUDES(mutex_);
+  void proceed() override EVENKEEL_EXCLUDES(mutex_);
+  unsigned interest() const override { return stream_.next_layer().interest(); }
+  TimePoint next_due() const override { return next_ping_; }
+  bool may_send() const override EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return !outbox_;
+  }
 
   const std::string& protocol() const noexcept override { return protocol_; }
   unsigned wait(unsigned wanted, TimePoint until, const std::stop_token& stop) override
@@ -278,6 +298,7 @@ class CurlWebSocket final : public WebSocket {
 
   unsigned drive(unsigned wanted, TimePoint until, const std::stop_token& stop) EVENKEEL_EXCLUDES(mutex_);
   std::exception_ptr run_one();
+  std::size_t run_ready(std::exception_ptr& thrown);
   unsigned ready() const EVENKEEL_REQUIRES(mutex_);
   void start_due() EVENKEEL_REQUIRES(mutex_);
   void keep_alive() EVENKEEL_REQUIRES(mutex_);
@@ -300,7 +321,8 @@ class CurlWebSocket final : public WebSocket {
   const Duration ping_interval_;
   asio::io_context context_{1};
   const asio::executor_work_guard<asio::io_context::executor_type> work_;
-  std::string protocol_;  // constant after the handshake
+  std::vector<std::string> protocols_;  // that were offered
+  std::string protocol_;                // constant after the handshake
 
   // Used by the driving thread only.
   asio::steady_timer timer_;
@@ -335,24 +357,37 @@ class CurlWebSocket final : public WebSocket {
 
 Response CurlWebSocket::handshake(const Request& request, const CurlTransportOptions& options,
                                   const std::vector<std::string>& protocols, const std::stop_token& stop) {
-  stream_.set_option(websocket::stream_base::decorator([&](websocket::request_type& head) {
-    for (const auto& [name, value] : request.headers) head.insert(name, value);
-    if (request.headers.find("User-Agent") == nullptr) head.set("User-Agent", options.user_agent);
-    if (!protocols.empty()) head.set("Sec-WebSocket-Protocol", joined(protocols));
-  }));
-  const RequestLine line = line_of(connection_->endpoint(), request.target);
-  stream_.async_handshake(answer_, line.host, line.target, [this](ErrorCode error) { on_handshake(error); });
+  begin(request, options, protocols);
   while ((drive(answered, connection_->next_look(), stop) & answered) == 0) {
     if (const auto error = connection_->overdue()) std::rethrow_exception(error);
   }
+  return answer().value();
+}
+
+void CurlWebSocket::begin(const Request& request, const CurlTransportOptions& options,
+                          const std::vector<std::string>& protocols) {
+  protocols_ = protocols;
+  const auto add_headers = [headers = request.headers, agent = options.user_agent,
+                            offered = joined(protocols)](websocket::request_type& head) {
+    for (const auto& [name, value] : headers) head.insert(name, value);
+    if (headers.find("User-Agent") == nullptr) head.set("User-Agent", agent);
+    if (!offered.empty()) head.set("Sec-WebSocket-Protocol", offered);
+  };
+  stream_.set_option(websocket::stream_base::decorator(add_headers));
+  const RequestLine line = line_of(connection_->endpoint(), request.target);
+  stream_.async_handshake(answer_, line.host, line.target, [this](ErrorCode error) { on_handshake(error); });
+}
+
+std::optional<Response> CurlWebSocket::answer() {
   MutexLock lock(mutex_);
-  if (error_) std::rethrow_exception(error_);
+  if (error_ && !is_open_) std::rethrow_exception(error_);  // later errors follow the messages
+  if (!is_answered_) return std::nullopt;
   Response response{.status = static_cast<int>(answer_.result_int()), .headers = {}, .body = answer_.body()};
   for (const auto& field : answer_)
     response.headers.add(text_of(field.name_string()), text_of(field.value()));
   if (const std::string* chosen = response.headers.find("Sec-WebSocket-Protocol")) protocol_ = *chosen;
   if (is_open_ && !protocol_.empty() &&
-      std::find(protocols.begin(), protocols.end(), protocol_) == protocols.end()) {
+      std::find(protocols_.begin(), protocols_.end(), protocol_) == protocols_.end()) {
     std::rethrow_exception(
         failure(TransportErrorCode::protocol,
                 "the server chose the subprotocol \"" + protocol_ + "\", which was not offered"));
@@ -435,6 +470,30 @@ std::exception_ptr CurlWebSocket::run_one() {
     return std::current_exception();
   }
   return nullptr;
+}
+
+/// Runs the handlers that need not be waited for; returns their number.
+std::size_t CurlWebSocket::run_ready(std::exception_ptr& thrown) {
+  try {
+    if (context_.stopped()) context_.restart();
+    return context_.poll();
+  } catch (...) {
+    thrown = std::current_exception();
+    return 0;
+  }
+}
+
+void CurlWebSocket::proceed() {
+  const WithoutSigpipe without_sigpipe;
+  MutexLock lock(mutex_);
+  for (bool progress = true; progress && !has_ended();) {
+    start_due();
+    lock.unlock();
+    std::exception_ptr thrown;
+    progress = run_ready(thrown) > 0;
+    lock.lock();
+    if (thrown && !has_ended()) error_ = thrown;
+  }
 }
 
 void CurlWebSocket::start_due() {
@@ -567,6 +626,11 @@ std::exception_ptr CurlWebSocket::error_of(ErrorCode error) const {
 }
 
 }  // namespace
+
+std::unique_ptr<DrivenWebSocket> make_driven_web_socket(std::unique_ptr<CurlConnection> connection,
+                                                        Duration dead_peer_timeout) {
+  return std::make_unique<CurlWebSocket>(std::move(connection), dead_peer_timeout, std::stop_token());
+}
 
 WebSocketAnswer open_curl_web_socket(const CurlTransportOptions& options, TlsFiles& tls,
                                      const Request& request, const std::vector<std::string>& protocols,

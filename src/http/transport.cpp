@@ -46,6 +46,12 @@ Response Transport::fetch(Request request, std::stop_token stop) {
   throw Cancelled(name + ": cancelled");
 }
 
+std::shared_ptr<WebSocketCall> Transport::start_web_socket(Request request, std::vector<std::string>,
+                                                           std::shared_ptr<WebSocketHandler>) {
+  throw TransportError(TransportErrorCode::protocol,
+                       "GET " + request.target + ": this transport starts no WebSockets");
+}
+
 WebSocketAnswer Transport::open_web_socket(Request request, std::vector<std::string>, std::stop_token) {
   throw TransportError(
       TransportErrorCode::protocol,

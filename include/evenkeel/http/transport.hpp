@@ -94,6 +94,8 @@ class EVENKEEL_API StreamHandler {
 };
 
 struct WebSocketAnswer;  // http/web_socket.hpp
+class WebSocketCall;
+class WebSocketHandler;
 
 /// Called exactly once, on the transport's thread; must neither block nor throw.
 using Completion = std::function<void(Outcome<Response>)>;
@@ -117,6 +119,10 @@ class EVENKEEL_API Transport {
   /// throws a TransportError: there are none.
   virtual WebSocketAnswer open_web_socket(Request request, std::vector<std::string> protocols,
                                           std::stop_token stop = {});
+  /// Asynchronous form of open_web_socket(): the transport's thread sends and receives, and no other is held.
+  /// By default throws a TransportError: there are none.
+  virtual std::shared_ptr<WebSocketCall> start_web_socket(Request request, std::vector<std::string> protocols,
+                                                          std::shared_ptr<WebSocketHandler> handler);
 };
 
 }  // namespace http

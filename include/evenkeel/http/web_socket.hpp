@@ -2,6 +2,7 @@
 // WebSockets to a server; Transport::open_web_socket() opens them.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -10,6 +11,7 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/http/message.hpp>
+#include <evenkeel/http/transport.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
@@ -54,6 +56,35 @@ class EVENKEEL_API WebSocket {
 struct WebSocketAnswer {
   Response response = {};                  ///< Status 101, or a refusal with its body.
   std::unique_ptr<WebSocket> socket = {};  ///< Null if it was refused.
+};
+
+/// Receives a WebSocket that a transport drives. Members are called one at a time, in order, on the
+/// transport's thread; they must neither block nor throw. on_end is called exactly once, last.
+class EVENKEEL_API WebSocketHandler {
+ public:
+  virtual ~WebSocketHandler() = default;
+  /// Receives the answer: status 101, in whose headers is the subprotocol, or a refusal with its body.
+  virtual void on_response(const Response& response) = 0;
+  virtual void on_message(std::string message) = 0;
+  /// All that was sent is out.
+  virtual void on_drained() {}
+  /// Returns when an open WebSocket fails with a timeout; asked once.
+  virtual TimePoint deadline() const { return TimePoint::max(); }
+  /// Receives the end that both sides have agreed on (code 0: it was refused), or a TransportError or
+  /// Cancelled.
+  virtual void on_end(Outcome<WebSocketClose> end) = 0;
+};
+
+/// A WebSocket that a transport drives. Dropping the handle does not end it. pause() keeps messages from the
+/// handler, and after 1 MiB the peer from sending. Thread safety: all members may be called concurrently.
+class EVENKEEL_API WebSocketCall : public Call {
+ public:
+  /// Sends a message when the WebSocket is open and what was sent before is out. Dropped after the end.
+  virtual void send(std::string message) = 0;
+  /// Returns the bytes of messages that are not out; 0 when WebSocketHandler::on_drained() is called.
+  virtual std::size_t unsent() const = 0;
+  /// Announces the end to the peer, behind what was sent; what is sent later is dropped.
+  virtual void close() = 0;
 };
 
 }  // namespace http
