@@ -13,6 +13,7 @@
 #include "client/call_flow.hpp"
 #include "client/call_plan.hpp"
 #include "client/client_state.hpp"
+#include "client/socket_call.hpp"
 #include "client/stream_call.hpp"
 
 namespace evenkeel {
@@ -184,6 +185,12 @@ std::unique_ptr<http::WebSocket> Client::open_web_socket(const RestRequest& requ
     if (!may_refresh || !state_->credentials.refresh(sent, wait))
       throw ApiError(describe(request), Status::decode(answer.response));
   }
+}
+
+std::shared_ptr<http::WebSocketCall> Client::start_web_socket(
+    const RestRequest& request, const std::vector<std::string>& protocols,
+    std::shared_ptr<http::WebSocketHandler> handler) const {
+  return detail::start_socket(state_, call_, request, protocols, std::move(handler));
 }
 
 void Client::pause(Duration delay, double jitter) const {

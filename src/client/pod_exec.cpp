@@ -7,8 +7,8 @@
 #include <evenkeel/client/pod_exec.hpp>
 
 #include "client/exec_core.hpp"
+#include "client/exec_request.hpp"
 #include "client/pod_stream.hpp"
-#include "client/requests.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -16,41 +16,11 @@ namespace {
 
 using http::WebSocket;
 
-constexpr std::string_view v5 = "v5.channel.k8s.io";
-
-// The older one is spoken by API servers before 1.30, which pass the request on to the node.
-const std::vector<std::string>& exec_protocols() {
-  static const std::vector<std::string> protocols{std::string(v5), "v4.channel.k8s.io"};
-  return protocols;
-}
-
-template <class Options>
-RestRequest request_of(const ObjectKey& pod, const Options& options, std::string subresource) {
-  RestRequest request =
-      detail::object_request(http::Method::get, {"", "v1", "Pod", "pods"}, pod, std::move(subresource));
-  if (!options.container.empty()) request.query.emplace_back("container", options.container);
-  const auto add = [&](const char* name, bool wanted) {
-    if (wanted) request.query.emplace_back(name, "true");
-  };
-  add("stdin", options.with_stdin);
-  add("stdout", options.with_stdout);
-  add("stderr", options.with_stderr && !options.tty);  // the server rejects both
-  add("tty", options.tty);
-  return request;
-}
-
-RestRequest exec_request(const ObjectKey& pod, const ExecOptions& options) {
-  if (options.command.empty()) throw std::invalid_argument("ExecOptions.command: must not be empty");
-  RestRequest request = request_of(pod, options, "exec");
-  for (const std::string& word : options.command) request.query.emplace_back("command", word);
-  return request;
-}
-
 /// A process and the connection to it.
 class Process {
  public:
   Process(const Client& client, const RestRequest& request, bool with_stdin)
-      : stream_(client, request, exec_protocols()), core_(stream_.call()), with_stdin_(with_stdin) {}
+      : stream_(client, request, detail::exec_protocols()), core_(stream_.call()), with_stdin_(with_stdin) {}
 
   std::optional<ProcessOutput> read(const std::stop_token& stop) {
     while (!core_.exit_code()) {
@@ -122,7 +92,7 @@ class Process {
     if (!with_stdin_) throw std::invalid_argument("ExecSession: stdin was not asked for (with_stdin)");
   }
   void require_end_of_stdin() const {
-    if (stream_.socket().protocol() != v5) {
+    if (stream_.socket().protocol() != detail::exec_protocol_with_end) {
       throw Error(call() + ": the server speaks " + stream_.socket().protocol() +
                   ", in which stdin cannot be ended");
     }
@@ -141,9 +111,9 @@ class ExecSession::State : public Process {
 };
 
 ExecSession::ExecSession(const Client& client, const ObjectKey& pod, const ExecOptions& options)
-    : state_(std::make_unique<State>(client, exec_request(pod, options), options.with_stdin)) {}
+    : state_(std::make_unique<State>(client, detail::exec_request(pod, options), options.with_stdin)) {}
 ExecSession::ExecSession(const Client& client, const ObjectKey& pod, const AttachOptions& options)
-    : state_(std::make_unique<State>(client, request_of(pod, options, "attach"), options.with_stdin)) {}
+    : state_(std::make_unique<State>(client, detail::attach_request(pod, options), options.with_stdin)) {}
 ExecSession::~ExecSession() = default;
 ExecSession::ExecSession(ExecSession&&) noexcept = default;
 ExecSession& ExecSession::operator=(ExecSession&&) noexcept = default;
@@ -174,7 +144,7 @@ template <class OnOutput>
 int run(const Client& client, const ObjectKey& pod, ExecOptions options, std::string_view input,
         const OnOutput& on_output) {
   options.with_stdin = options.with_stdin || !input.empty();
-  Process process(client, exec_request(pod, options), options.with_stdin);
+  Process process(client, detail::exec_request(pod, options), options.with_stdin);
   return process.run(input, on_output);
 }
 
@@ -182,7 +152,7 @@ int run(const Client& client, const ObjectKey& pod, ExecOptions options, std::st
 
 ExecResult exec(const Client& client, const ObjectKey& pod, ExecOptions options, std::string_view input) {
   ExecResult result;
-  const std::string call = describe(exec_request(pod, options));
+  const std::string call = describe(detail::exec_request(pod, options));
   result.exit_code = run(client, pod, std::move(options), input, [&](const ProcessOutput& output) {
     if (result.out.size() + result.err.size() + output.bytes.size() > max_exec_output)
       throw Error(call + ": the command wrote more than " + std::to_string(max_exec_output) + " bytes");

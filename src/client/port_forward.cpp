@@ -22,7 +22,7 @@
 #include <evenkeel/client/port_forward.hpp>
 
 #include "client/pod_stream.hpp"
-#include "client/requests.hpp"
+#include "client/port_core.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -32,45 +32,24 @@ using http::WebSocket;
 
 constexpr Duration longest_close = std::chrono::seconds{5};
 
-enum Channel : unsigned char { data_channel = 0, error_channel = 1 };
-
-RestRequest request_of(const ObjectKey& pod, std::uint16_t port) {
-  if (port == 0) throw std::invalid_argument("PodConnection: port 0");
-  RestRequest request =
-      detail::object_request(http::Method::get, {"", "v1", "Pod", "pods"}, pod, "portforward");
-  request.query.emplace_back("ports", std::to_string(port));
-  return request;
-}
-
-std::string data_message(std::string_view piece) {
-  std::string message(1, static_cast<char>(data_channel));
-  message += piece;
-  return message;
-}
-
 }  // namespace
 
-// Source: k8s.io/cri-streaming pkg/streaming/portforward/websocket.go. The first message of each channel is
-// the port, in little endian.
 class PodConnection::State {
  public:
   State(const Client& client, const ObjectKey& pod, std::uint16_t port)
-      : port_{static_cast<char>(port & 0xff), static_cast<char>(port >> 8)},
-        stream_(client, request_of(pod, port), {"v4.channel.k8s.io"}) {}
+      : stream_(client, detail::port_request(pod, port), {"v4.channel.k8s.io"}),
+        core_(stream_.call(), port) {}
 
   std::optional<std::string> read(const std::stop_token& stop) {
     while (auto message = stream_.receive(stop)) {
-      if (auto bytes = take(std::move(*message))) return bytes;
+      if (auto bytes = core_.on_message(std::move(*message))) return bytes;
     }
-    const auto close = stream_.socket().closed();
-    if (close->code != 1000 && close->code != 1005) {
-      throw TransportError(TransportErrorCode::interrupted,
-                           stream_.call() + ": the server closed the WebSocket (" +
-                               std::to_string(close->code) + " " + close->reason + ")");
-    }
+    core_.on_close(*stream_.socket().closed());
     return std::nullopt;
   }
-  void write(std::string_view bytes, const std::stop_token& stop) { stream_.send(bytes, data_message, stop); }
+  void write(std::string_view bytes, const std::stop_token& stop) {
+    stream_.send(bytes, detail::port_data_message, stop);
+  }
   void close(const std::stop_token& stop) const {
     WebSocket& socket = stream_.socket();
     socket.close();
@@ -79,29 +58,8 @@ class PodConnection::State {
   }
 
  private:
-  /// Returns the bytes of a message; nullopt if it has none.
-  std::optional<std::string> take(std::string message) {
-    if (message.size() < 2) return std::nullopt;
-    const auto channel = static_cast<unsigned char>(message[0]);
-    message.erase(0, 1);
-    if (channel > error_channel) {
-      throw TransportError(
-          TransportErrorCode::protocol,
-          stream_.call() + ": the server sent a message of channel " + std::to_string(channel));
-    }
-    if (!std::exchange(begun_.at(channel), true)) {
-      if (message == port_) return std::nullopt;
-      throw TransportError(
-          TransportErrorCode::protocol,
-          stream_.call() + ": channel " + std::to_string(channel) + " does not begin with the port");
-    }
-    if (channel == error_channel) throw Error(stream_.call() + ": " + message);
-    return message;
-  }
-
-  const std::string port_;
   detail::PodStream stream_;
-  std::array<bool, 2> begun_ = {};
+  detail::PortCore core_;
 };
 
 PodConnection::PodConnection(const Client& client, const ObjectKey& pod, std::uint16_t port)
@@ -248,7 +206,7 @@ class PortForward::State {
         listener_(open_listener()),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
         on_stop_(client.call_options().stop.value_or(std::stop_token()), Wake{*this}) {
-    request_of(pod_, port_);  // checks its arguments
+    detail::port_request(pod_, port_);  // checks its arguments
     if (wake_.number() < 0) fail("too few file descriptors may be open (ulimit -n)");
     acceptor_ = quiet_thread([this] { run(); });
   }

@@ -200,6 +200,12 @@ class EVENKEEL_API Client {
   /// guard that are bound apply until it is open. Throws ApiError if the server refuses it.
   std::unique_ptr<http::WebSocket> open_web_socket(const RestRequest& request,
                                                    const std::vector<std::string>& protocols) const;
+  /// Asynchronous form of open_web_socket(). A refusal is passed to the handler, which is not called within
+  /// this call; nothing is retried. Blocks: while a token has to be fetched, unless the client has an event
+  /// loop.
+  std::shared_ptr<http::WebSocketCall> start_web_socket(
+      const RestRequest& request, const std::vector<std::string>& protocols,
+      std::shared_ptr<http::WebSocketHandler> handler) const;
   /// Waits for `delay`, changed by a random fraction of up to `jitter`; throws Cancelled if the bound stop
   /// token is triggered, and TransportError with `timeout` if the bound deadline would pass.
   void pause(Duration delay, double jitter = 0) const;
