@@ -21,7 +21,8 @@ namespace apiserver {
 class EVENKEEL_API WebhookCaller {
  public:
   virtual ~WebhookCaller() = default;
-  /// Performs `call` and passes the answer to `done`, once, on any thread, also during the call.
+  /// Performs `call` and passes the answer to `done`, once, on any thread, also during the call. Must not
+  /// throw; must give up after the timeout of the call.
   virtual void call(const WebhookCall& call, std::function<void(WebhookAnswer)> done) = 0;
 };
 
@@ -47,7 +48,7 @@ struct FunctionWebhookOptions {
 };
 
 /// Returns a caller that answers with functions, by the URL of the call without its query:
-/// "https://service.namespace.svc:443/path".
+/// "https://service.namespace.svc:443/path". It waits for them beyond the timeout of a call.
 /// Lifetime: the destructor waits for running functions.
 EVENKEEL_API std::shared_ptr<WebhookCaller> make_function_webhook_caller(
     std::map<std::string, WebhookFunction, std::less<>> functions, FunctionWebhookOptions options = {});
