@@ -19,6 +19,7 @@
 #include "apiserver/schema/builtin_data.hpp"
 #include "apiserver/text/seconds_text.hpp"
 #include "testing/harness_clock.hpp"
+#include "testing/harness_hooks.hpp"
 #include "testing/harness_report.hpp"
 #include "testing/harness_transport.hpp"
 #include "testing/harness_webhooks.hpp"
@@ -119,6 +120,10 @@ class Harness::Impl {
   std::string story_of_last() const;
   std::uint64_t faults_fired() const;
   void check_last() const;
+  std::shared_ptr<http::Transport> controllers_transport() const;
+  std::shared_ptr<http::Transport> test_transport() const;
+  void on_write(Write write);
+  bool is_dead() const { return options_.hooks && options_.hooks->is_dead(); }
 
   const std::shared_ptr<LogRecorder> recorder_;
   const std::shared_ptr<HarnessTransport> transport_;
@@ -145,12 +150,9 @@ Harness::Impl::Impl(HarnessOptions options)
       core_(std::make_shared<apiserver::SharedCore>(core_options(options_, clock_))),
       recorder_(std::make_shared<LogRecorder>(options_.log_level)),
       transport_(std::make_shared<HarnessTransport>(
-          core_, clock_, options_.cache_lag,
-          [this](Write write) {
-            if (!runs_.empty()) runs_.back().writes.push_back(std::move(write));
-          },
+          core_, clock_, options_.cache_lag, [this](Write write) { on_write(std::move(write)); },
           options_.on_exec)),
-      controllers_client_({.server = "http://harness"}, {.transport = transport_,
+      controllers_client_({.server = "http://harness"}, {.transport = controllers_transport(),
                                                          .clock = clock_,
                                                          .log = Log(recorder_),
                                                          .field_owner = options_.name,
@@ -164,11 +166,9 @@ Harness::Impl::Impl(HarnessOptions options)
                           .field_owner = options_.name,
                           .seed = options_.seed,
                           .access_recorder = accesses_}),
-      client_({.server = "http://harness"},
-              {.transport = std::make_shared<DirectTransport>(core_, transport_->inner()),
-               .clock = clock_,
-               .field_owner = "test",
-               .seed = options_.seed}) {
+      client_(
+          {.server = "http://harness"},
+          {.transport = test_transport(), .clock = clock_, .field_owner = "test", .seed = options_.seed}) {
   for (const Json& configuration : harness_webhook_configurations(options_.webhooks))
     core_->install(configuration.dump());
   last_fault_ = options_.faults.size();
@@ -181,11 +181,29 @@ Harness::Impl::~Impl() {
   end_process();
 }
 
+std::shared_ptr<http::Transport> Harness::Impl::controllers_transport() const {
+  if (!options_.hooks) return transport_;
+  options_.hooks->begin(core_, clock_);
+  return options_.hooks->around_controllers(transport_);
+}
+
+std::shared_ptr<http::Transport> Harness::Impl::test_transport() const {
+  auto direct = std::make_shared<DirectTransport>(core_, transport_->inner());
+  if (!options_.hooks) return direct;
+  return options_.hooks->around_test(std::move(direct));
+}
+
+void Harness::Impl::on_write(Write write) {
+  if (options_.hooks) options_.hooks->on_write(write);
+  if (!runs_.empty()) runs_.back().writes.push_back(std::move(write));
+}
+
 // The streams of its cache are cancelled; the transport and the streams release each other when it is pumped.
 void Harness::Impl::end_process() {
   process_.reset();
   transport_->drop_late();
   transport_->pump();
+  if (options_.hooks) options_.hooks->pump();
 }
 
 void Harness::Impl::begin_process() {
@@ -248,6 +266,13 @@ void Harness::Impl::host(const ControllerSpec& added) {
 void Harness::Impl::restart() {
   end_process();
   take_log(nullptr);
+  if (options_.hooks) {
+    options_.hooks->on_restart();
+    specs_.clear();
+    begin_process();
+    for (ControllerSpec& spec : options_.hooks->controllers()) add(std::move(spec));
+    return;
+  }
   begin_process();
   for (const ControllerSpec& spec : specs_) host(spec);
 }
@@ -268,6 +293,7 @@ Result Harness::Impl::reconcile(const ReconcileFunction& inner, const std::strin
   take_log(nullptr);
   runs_.push_back(
       {.controller = controller, .key = context.key(), .attempt = context.attempt(), .at = elapsed()});
+  if (options_.hooks) options_.hooks->on_run(runs_.back());
   running_ = true;
   run_start_ = clock_->now();
   const std::uint64_t fired = faults_fired();
@@ -296,6 +322,7 @@ void Harness::Impl::take_log(ReconcileRun* run) {
 }
 
 const ReconcileRun* Harness::Impl::step() {
+  if (is_dead()) restart();
   turn();
   if (all_synced()) transport_->start_lag();
   const auto& controllers = process_->controllers;
@@ -306,6 +333,7 @@ const ReconcileRun* Harness::Impl::step() {
     write_events();
     take_log(&runs_.back());
     check_last();
+    if (is_dead()) restart();
     return &runs_.back();
   }
   return nullptr;
@@ -341,14 +369,19 @@ void Harness::Impl::check_last() const {
 
 // Does the work that is due now, except runs.
 std::size_t Harness::Impl::turn() {
+  const auto work = [this] {
+    std::size_t done = transport_->pump();
+    if (options_.hooks) done += options_.hooks->pump();
+    return done + process_->cache.pump() + process_->events.pump();
+  };
   std::size_t total = 0;
-  while (const std::size_t done = transport_->pump() + process_->cache.pump() + process_->events.pump())
-    total += done;
+  while (const std::size_t done = work()) total += done;
   return total;
 }
 
 // A thread waits: do the work that is due; if there is none, advance the clock.
 void Harness::Impl::pass(TimePoint deadline) {
+  if (running_ && is_dead()) throw Error("Harness: the process has crashed");
   if (turn() > 0) return;
   std::optional<TimePoint> next = next_event();
   if (deadline != TimePoint::max()) next = earlier(next, deadline);
@@ -413,6 +446,7 @@ bool Harness::Impl::work_until(TimePoint end) {
     std::optional<TimePoint> work = next_work();
     // A key that is due and was not run waits for the first list of another watch.
     if (work && *work <= clock_->now()) work = next_event();
+    if (options_.hooks && options_.hooks->on_idle(work && *work <= end)) continue;
     if (!work || *work > end) return !work;
     move_to(*earlier(work, next_event()));
   }

@@ -45,6 +45,9 @@ struct Event;
 }
 
 namespace testing {
+namespace detail {
+class HarnessHooks;
+}
 
 /// A command that a controller runs in a container, with ek::exec() or ExecSession.
 struct Command {
@@ -84,6 +87,7 @@ struct HarnessOptions {
   /// Webhooks of the operator, at most one of a kind: the server calls them for the writes of controllers and
   /// of the test, as a real one does, at once. Their functions must not send requests to the harness.
   std::vector<Webhook> webhooks = {};
+  std::shared_ptr<detail::HarnessHooks> hooks = {};  ///< For explore().
 };
 
 /// A mutating request of a controller and its effect.
