@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans of testing::explore(): a few steps, each of which goes wrong at one write of a run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <evenkeel/base/export.hpp>
+
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
+
+/// A write of a run: its text, and its number among the writes of that text.
+struct Moment {
+  /// Verb, resource and key: "create pods default/web-0", "patch demos.demo.evenkeel.dev/status default/web".
+  /// In a creation, a name that the server generates is its prefix and '*'. Writes of the workload begin with
+  /// "workload: ".
+  std::string write = {};
+  std::size_t nth = 1;  ///< From 1.
+
+  bool operator==(const Moment&) const = default;
+  /// Returns the text, and the number if it is not 1: "create pods default/web-0 (2)".
+  EVENKEEL_API std::string str() const;
+};
+
+enum class StepKind : std::uint8_t {
+  crash,          ///< See crash_after().
+  refusal,        ///< See refuse().
+  lost_answer,    ///< See lose_answer().
+  stale_restart,  ///< See restart_stale().
+  downtime,       ///< See down_during().
+  withheld,       ///< See withhold().
+};
+
+/// Delivery of watch events that were withheld.
+enum class Delivery : std::uint8_t {
+  late,    ///< All of them, in order.
+  merged,  ///< Only the last state of each object, as after a list; nothing of objects that came and went.
+};
+
+/// One thing that goes wrong; made by the functions below.
+struct Step {
+  StepKind kind = StepKind::crash;
+  Moment at = {};
+  Moment other = {};          ///< Of restart_stale(): as_before; of withhold(): until.
+  int status = 0;             ///< Of refuse().
+  std::string resource = {};  ///< Of withhold().
+  Delivery delivery = Delivery::late;
+
+  bool operator==(const Step&) const = default;
+  /// Returns a sentence: "crash right after create pods default/web-0, before its answer".
+  EVENKEEL_API std::string str() const;
+  /// Returns the C++ expression that makes it.
+  EVENKEEL_API std::string code() const;
+};
+
+/// The operator's process ends after a write of it was applied and before its answer arrives; it starts
+/// again at once, with an empty queue and an empty cache.
+EVENKEEL_API Step crash_after(Moment write);
+/// The server refuses a write of the operator with this code, such as 409 or 500, and does not apply it.
+EVENKEEL_API Step refuse(Moment write, int status);
+/// A write of the operator is applied, and a time-out arrives instead of its answer.
+EVENKEEL_API Step lose_answer(Moment write);
+
+struct StaleRestart {
+  Moment after = {};      ///< The process ends after this write of the operator or of the workload.
+  Moment as_before = {};  ///< An earlier write, or the same: its effect and all later ones are not seen.
+};
+/// The process starts again, and its watches and lists begin with an old state of the world, until it has
+/// nothing left to do at that time, or has begun ten runs; then they catch up. Reads that bypass the cache,
+/// and writes, meet the current state. This is what a list from the watch cache of a server that lags behind
+/// does.
+EVENKEEL_API Step restart_stale(StaleRestart restart);
+
+/// The process ends before a write of the workload, and starts again when the workload next lets time pass.
+EVENKEEL_API Step down_during(Moment workload_write);
+
+/// A part of a run, between two writes.
+struct Window {
+  Moment from = {};  ///< The first write whose event is withheld.
+  Moment until =
+      {};  ///< The last one. An empty text: until the operator has nothing left to do at that time.
+};
+/// Watches of one resource ("pods", "demos.demo.evenkeel.dev") do not deliver what happens in a window before
+/// its end, or before ten runs have begun in it.
+EVENKEEL_API Step withhold(std::string resource, Window window, Delivery delivery);
+
+/// Steps of one run. Each takes effect when its write occurs, independently of the others.
+struct Plan {
+  std::vector<Step> steps = {};
+
+  bool operator==(const Plan&) const = default;
+  /// Returns the sentences of the steps, joined by "; then ".
+  EVENKEEL_API std::string str() const;
+  /// Returns the C++ expression that makes it, with `ek` for the namespace evenkeel.
+  EVENKEEL_API std::string code() const;
+};
+
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Source: the rules of Sieve (OSDI'22) for intermediate, stale and unobserved states;
+// sieve_perturbation_policies/.
+#include "testing/explore/enumerator.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <evenkeel/testing/differences.hpp>
+
+namespace evenkeel {
+inline namespace v0 {
+namespace testing::detail {
+namespace {
+
+class Enumerator {
+ public:
+  Enumerator(const Trace& trace, const std::set<std::string>& watched, const ExploreOptions& options);
+  Plans run();
+
+ private:
+  using Index = std::size_t;
+
+  bool all() const { return options_.scope == ExploreScope::all; }
+  const TracedWrite& write(Index at) const { return trace_.writes[at]; }
+  bool is_seen(Index at) const { return watched_.contains(write(at).resource); }
+  // Adds the plan, or counts it as pruned.
+  void add(bool matters, Step step);
+
+  void add_faults();
+  void add_downtimes();
+  void add_stale_restarts();
+  void add_stale_restarts_of(Index change);
+  void add_windows();
+  void add_windows_of(Index change);
+  void add_pairs();
+  std::vector<Index> later_changes(Index change) const;
+  bool undoes(Index change, Index later) const;
+
+  const Trace& trace_;
+  const std::set<std::string>& watched_;
+  const ExploreOptions& options_;
+  std::vector<Index> writes_;   // of the operator
+  std::vector<Index> changes_;  // effective ones of anybody
+  Plans plans_;
+};
+
+Enumerator::Enumerator(const Trace& trace, const std::set<std::string>& watched,
+                       const ExploreOptions& options)
+    : trace_(trace), watched_(watched), options_(options) {
+  for (Index at = 0; at < trace.writes.size(); ++at) {
+    if (is_incidental(write(at).resource)) continue;
+    if (!write(at).of_workload) writes_.push_back(at);
+    if (write(at).effective) changes_.push_back(at);
+  }
+}
+
+Plans Enumerator::run() {
+  add_faults();
+  add_downtimes();
+  add_stale_restarts();
+  add_windows();
+  if (options_.steps > 1) add_pairs();
+  return std::move(plans_);
+}
+
+void Enumerator::add(bool matters, Step step) {
+  if (matters || all()) {
+    plans_.plans.push_back({{std::move(step)}});
+  } else {
+    ++plans_.pruned;
+  }
+}
+
+void Enumerator::add_faults() {
+  for (const Index at : writes_) add(write(at).effective, crash_after(write(at).moment));
+  for (const Index at : writes_) {
+    add(write(at).effective, lose_answer(write(at).moment));
+    add(write(at).effective, refuse(write(at).moment, 500));
+    add(write(at).effective && write(at).versioned, refuse(write(at).moment, 409));
+  }
+}
+
+// A process that was down during a write of the workload was down during the next one as well, unless the
+// operator did something in between.
+void Enumerator::add_downtimes() {
+  bool after_work = false;
+  for (Index at = 0; at < trace_.writes.size(); ++at) {
+    if (!write(at).of_workload) {
+      after_work = true;
+    } else if (write(at).effective) {
+      add(std::exchange(after_work, false), down_during(write(at).moment));
+    }
+  }
+}
+
+// Returns the later changes of the same object.
+std::vector<std::size_t> Enumerator::later_changes(Index change) const {
+  std::vector<Index> later;
+  for (const Index at : changes_) {
+    if (at > change && write(at).object == write(change).object) later.push_back(at);
+  }
+  return later;
+}
+
+void Enumerator::add_stale_restarts() {
+  for (const Index change : changes_) {
+    if (is_seen(change)) add_stale_restarts_of(change);
+  }
+}
+
+// The cache does not show a change: the process restarts right after it, right after the next and the last
+// change of the object, and after the last change of all.
+void Enumerator::add_stale_restarts_of(Index change) {
+  const std::vector<Index> later = later_changes(change);
+  std::set<Index> telling{change, changes_.back()};
+  if (!later.empty()) telling.insert({later.front(), later.back()});
+  for (const Index at : changes_) {
+    if (at >= change)
+      add(telling.contains(at),
+          restart_stale({.after = write(at).moment, .as_before = write(change).moment}));
+  }
+}
+
+void Enumerator::add_windows() {
+  for (const Index change : changes_) {
+    if (is_seen(change)) add_windows_of(change);
+  }
+}
+
+// A cache shows the operator's own writes at once, so that only other changes can be withheld.
+void Enumerator::add_windows_of(Index change) {
+  const TracedWrite& from = write(change);
+  add(from.of_workload, withhold(from.resource, {.from = from.moment}, Delivery::late));
+  for (const Index later : later_changes(change)) {
+    const bool matters = from.of_workload && undoes(change, later);
+    const Window window{.from = from.moment, .until = write(later).moment};
+    add(matters, withhold(from.resource, window, Delivery::merged));
+  }
+}
+
+// Returns true if a later write takes something back that a write did to an object.
+bool Enumerator::undoes(Index change, Index later) const {
+  const TracedWrite& first = write(change);
+  const TracedWrite& second = write(later);
+  if (second.deletes() || second.creates() || second.after.is_null()) return true;
+  const auto path_of = [](const std::string& line) { return line.substr(0, line.find(": ")); };
+  std::set<std::string> changed;
+  for (const std::string& line : differences(first.before, first.after)) changed.insert(path_of(line));
+  const auto lines = differences(second.before, second.after);
+  return std::any_of(lines.begin(), lines.end(), [&](const std::string& line) {
+    const std::string path = path_of(line);
+    return path != "metadata.resourceVersion" && path != "metadata.generation" &&
+           !path.starts_with("metadata.managedFields") && changed.contains(path);
+  });
+}
+
+// Two faults at different writes: the second one meets what is done again after the first.
+void Enumerator::add_pairs() {
+  std::vector<Step> faults;
+  for (const Plan& plan : plans_.plans) {
+    const StepKind kind = plan.steps.front().kind;
+    if (kind == StepKind::crash || kind == StepKind::lost_answer) faults.push_back(plan.steps.front());
+  }
+  for (const Step& first : faults) {
+    for (const Step& second : faults) {
+      const TracedWrite* const earlier = trace_.find(first.at);
+      const TracedWrite* const later = trace_.find(second.at);
+      if (earlier < later) plans_.plans.push_back({{first, second}});
+    }
+  }
+}
+
+}  // namespace
+
+Plans enumerate(const Trace& trace, const std::set<std::string>& watched, const ExploreOptions& options) {
+  return Enumerator(trace, watched, options).run();
+}
+
+Plan shrink(Plan plan, const std::function<bool(const Plan&)>& fails) {
+  for (std::size_t at = 0; plan.steps.size() > 1 && at < plan.steps.size();) {
+    Plan smaller = plan;
+    smaller.steps.erase(smaller.steps.begin() + static_cast<std::ptrdiff_t>(at));
+    if (fails(smaller)) {
+      plan = std::move(smaller);
+      at = 0;
+    } else {
+      ++at;
+    }
+  }
+  return plan;
+}
+
+}  // namespace testing::detail
+}  // namespace v0
+}  // namespace evenkeel

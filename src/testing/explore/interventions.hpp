@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driver of a plan in a harness: it refuses requests, loses answers, ends the process, keeps watch events
+// back, and records.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <evenkeel/apiserver/in_process_transport.hpp>
+#include <evenkeel/apiserver/shared_core.hpp>
+#include <evenkeel/http/transport.hpp>
+
+#include "testing/explore/plan_core.hpp"
+#include "testing/explore/timeline.hpp"
+#include "testing/explore/trace.hpp"
+#include "testing/harness_hooks.hpp"
+
+namespace evenkeel {
+inline namespace v0 {
+namespace testing::detail {
+
+class WatchFilter;
+
+struct InterventionOptions {
+  Plan plan = {};
+  std::function<std::vector<ControllerSpec>()> controllers = {};
+  /// Returns the state before a write of the reference.
+  std::function<std::optional<apiserver::World>(const Moment&)> world_before = {};
+  bool keeps_worlds = false;  ///< The run is a reference.
+  bool keeps_timeline = false;
+};
+
+/// Thread safety: one thread at a time. Lifetime: held by the harness and by the transports around it.
+class Interventions final : public HarnessHooks, public std::enable_shared_from_this<Interventions> {
+ public:
+  explicit Interventions(InterventionOptions options);
+  ~Interventions() override;
+
+  void begin(std::shared_ptr<apiserver::SharedCore> core,
+             std::shared_ptr<const evenkeel::Clock> clock) override;
+  std::shared_ptr<http::Transport> around_controllers(std::shared_ptr<http::Transport> inner) override;
+  std::shared_ptr<http::Transport> around_test(std::shared_ptr<http::Transport> inner) override;
+  std::vector<ControllerSpec> controllers() override { return options_.controllers(); }
+  void on_run(const ReconcileRun& run) override;
+  void on_write(const Write& write) override;
+  std::size_t pump() override;
+  bool on_idle(bool more) override;
+  bool is_dead() const override { return plan_.is_dead(); }
+  void on_restart() override;
+
+  /// The workload has ended: windows that wait for a write of it end when the operator is idle.
+  void finish() { plan_.finish(); }
+  /// Writes of the test are part of the workload from now on.
+  void start_workload() { recording_ = true; }
+  void stop_workload() { recording_ = false; }
+
+  const Trace& trace() const { return trace_; }
+  const Timeline& timeline() const { return timeline_; }
+  apiserver::SharedCore& core() const { return *core_; }
+  std::vector<Step> missed() const { return plan_.missed(); }
+  /// Numbers of the runs that a step hit.
+  const std::set<std::size_t>& runs_hit() const { return runs_hit_; }
+
+ private:
+  friend class WatchFilter;
+  class OperatorTransport;
+  class WorkloadTransport;
+
+  Treatment begin_write(const http::Request& request, bool of_workload);
+  void end_write(const Treatment& treatment);
+  void record(TracedWrite write, bool of_workload);
+  void show_steps(bool before_write);
+  void catch_up();
+  std::shared_ptr<http::Call> stream(http::Transport& inner, http::Request request,
+                                     std::shared_ptr<http::StreamHandler> handler);
+  std::optional<Json> stored(const http::Request& request, const Write& write) const;
+  Duration now() const;
+
+  const InterventionOptions options_;
+  PlanCore plan_;
+  std::shared_ptr<apiserver::SharedCore> core_;
+  std::shared_ptr<const evenkeel::Clock> clock_;
+  TimePoint start_{};
+  bool recording_ = false;
+  std::size_t runs_ = 0;
+  std::set<std::size_t> runs_hit_;
+  std::map<std::string, std::size_t> counts_;  // recorded writes by text
+  std::optional<apiserver::World> world_;      // before the write in progress
+  Trace trace_;
+  Timeline timeline_;
+  std::vector<Step> steps_to_show_;
+  std::deque<std::function<void()>> deliveries_;
+  std::vector<std::weak_ptr<WatchFilter>> filters_;
+  std::shared_ptr<apiserver::SharedCore> old_core_;  // while the cache is stale
+  std::unique_ptr<apiserver::InProcessTransport> old_watches_;
+  std::size_t runs_on_old_ = 0;
+};
+
+}  // namespace testing::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/testing/plan.hpp>
+
+namespace evenkeel {
+inline namespace v0 {
+namespace testing {
+namespace {
+
+// Returns a C++ string literal.
+std::string quoted(const std::string& text) {
+  return Json(text).dump();
+}
+
+std::string code_of(const Moment& moment) {
+  return "{" + quoted(moment.write) + (moment.nth == 1 ? "" : ", " + std::to_string(moment.nth)) + "}";
+}
+
+std::string window_text(const Step& step) {
+  const std::string end =
+      step.other.write.empty() ? "nothing is left to do at that time" : "right after " + step.other.str();
+  const char* const how =
+      step.delivery == Delivery::late ? ", then arrive in order" : ", then only the last states arrive";
+  return "events of " + step.resource + " from " + step.at.str() + " on wait until " + end + how;
+}
+
+}  // namespace
+
+std::string Moment::str() const {
+  return write + (nth == 1 ? "" : " (" + std::to_string(nth) + ")");
+}
+
+std::string Step::str() const {
+  switch (kind) {
+    case StepKind::crash:
+      return "crash right after " + at.str() + ", before its answer";
+    case StepKind::refusal:
+      return "answer " + at.str() + " with " + std::to_string(status) + " without applying it";
+    case StepKind::lost_answer:
+      return "apply " + at.str() + " and lose the answer";
+    case StepKind::stale_restart:
+      return "restart after " + at.str() + " with the cache as before " + other.str();
+    case StepKind::downtime:
+      return "no process runs during " + at.str();
+    case StepKind::withheld:
+      return window_text(*this);
+  }
+  return {};
+}
+
+std::string Step::code() const {
+  const std::string scope = "ek::testing::";
+  switch (kind) {
+    case StepKind::crash:
+      return scope + "crash_after(" + code_of(at) + ")";
+    case StepKind::refusal:
+      return scope + "refuse(" + code_of(at) + ", " + std::to_string(status) + ")";
+    case StepKind::lost_answer:
+      return scope + "lose_answer(" + code_of(at) + ")";
+    case StepKind::stale_restart:
+      return scope + "restart_stale({.after = " + code_of(at) + ", .as_before = " + code_of(other) + "})";
+    case StepKind::downtime:
+      return scope + "down_during(" + code_of(at) + ")";
+    case StepKind::withheld:
+      return scope + "withhold(" + quoted(resource) + ", {.from = " + code_of(at) +
+             ", .until = " + code_of(other) + "}, " + scope +
+             (delivery == Delivery::late ? "Delivery::late)" : "Delivery::merged)");
+  }
+  return {};
+}
+
+Step crash_after(Moment write) {
+  return {.kind = StepKind::crash, .at = std::move(write)};
+}
+
+Step refuse(Moment write, int status) {
+  return {.kind = StepKind::refusal, .at = std::move(write), .status = status};
+}
+
+Step lose_answer(Moment write) {
+  return {.kind = StepKind::lost_answer, .at = std::move(write)};
+}
+
+Step restart_stale(StaleRestart restart) {
+  return {
+      .kind = StepKind::stale_restart, .at = std::move(restart.after), .other = std::move(restart.as_before)};
+}
+
+Step down_during(Moment workload_write) {
+  return {.kind = StepKind::downtime, .at = std::move(workload_write)};
+}
+
+Step withhold(std::string resource, Window window, Delivery delivery) {
+  return {.kind = StepKind::withheld,
+          .at = std::move(window.from),
+          .other = std::move(window.until),
+          .resource = std::move(resource),
+          .delivery = delivery};
+}
+
+std::string Plan::str() const {
+  std::string text;
+  for (const Step& step : steps) text += (text.empty() ? "" : "; then ") + step.str();
+  return text.empty() ? "no step" : text;
+}
+
+std::string Plan::code() const {
+  std::string text = "ek::testing::Plan{{";
+  for (const Step& step : steps) text += "\n    " + step.code() + ",";
+  return text + "\n}}";
+}
+
+}  // namespace testing
+}  // namespace v0
+}  // namespace evenkeel

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testing/explore/plan_core.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace evenkeel {
+inline namespace v0 {
+namespace testing::detail {
+
+PlanCore::PlanCore(Plan plan) {
+  for (Step& step : plan.steps) steps_.push_back({.step = std::move(step)});
+}
+
+Treatment PlanCore::on_write(const std::string& write) {
+  Treatment treatment{.moment = {write, ++writes_[write]}};
+  const bool of_workload = write.starts_with(workload_prefix);
+  for (Progress& progress : steps_) {
+    if (!progress.begun && progress.step.at == treatment.moment) begin(progress, treatment, of_workload);
+  }
+  return treatment;
+}
+
+void PlanCore::begin(Progress& progress, Treatment& treatment, bool of_workload) {
+  using Kind = Treatment::Kind;
+  const Step& step = progress.step;
+  switch (step.kind) {
+    case StepKind::crash:
+      if (of_workload) return;
+      treatment.kind = Kind::crash;
+      break;
+    case StepKind::refusal:
+      if (of_workload) return;
+      treatment.kind = Kind::refuse;
+      treatment.status = step.status;
+      break;
+    case StepKind::lost_answer:
+      if (of_workload) return;
+      treatment.kind = Kind::lose;
+      break;
+    case StepKind::stale_restart:
+      if (!of_workload) treatment.kind = Kind::crash;
+      break;  // the process ends after the write
+    case StepKind::downtime:
+      restart_ = Restart{};
+      break;
+    case StepKind::withheld:
+      progress.holds = true;
+      break;
+  }
+  progress.begun = true;
+  effective_.push_back(step);
+}
+
+void PlanCore::on_written(const Treatment& treated) {
+  if (treated.kind == Treatment::Kind::crash) restart_ = Restart{};
+  for (Progress& progress : steps_) {
+    const bool begins_here = progress.begun && progress.step.at == treated.moment;
+    if (begins_here && progress.step.kind == StepKind::stale_restart)
+      restart_ = Restart{.as_before = progress.step.other};
+    if (progress.holds && progress.step.other == treated.moment) progress.ends = true;
+  }
+}
+
+// An operator may be busy without end because of what it does not see.
+void PlanCore::on_run() {
+  for (Progress& progress : steps_) {
+    if (progress.holds && ++progress.runs >= runs_in_the_dark) progress.ends = true;
+  }
+}
+
+void PlanCore::on_idle(bool more) {
+  for (Progress& progress : steps_) {
+    const std::string& until = progress.step.other.write;
+    const bool later = more || (until.starts_with(workload_prefix) && !finished_);
+    if (progress.holds && (until.empty() || !later)) progress.ends = true;
+  }
+}
+
+void PlanCore::finish() {
+  finished_ = true;
+}
+
+Restart PlanCore::take_restart() {
+  return std::exchange(restart_, std::nullopt).value_or(Restart{});
+}
+
+bool PlanCore::withholds(std::string_view resource) const {
+  return std::any_of(steps_.begin(), steps_.end(), [resource](const Progress& progress) {
+    return progress.holds && progress.step.resource == resource;
+  });
+}
+
+bool PlanCore::concerns(std::string_view resource) const {
+  return std::any_of(steps_.begin(), steps_.end(), [resource](const Progress& progress) {
+    return progress.step.kind == StepKind::withheld && progress.step.resource == resource;
+  });
+}
+
+std::optional<Release> PlanCore::next_release() {
+  for (Progress& progress : steps_) {
+    if (!progress.ends) continue;
+    progress.holds = progress.ends = false;
+    return Release{progress.step.resource, progress.step.delivery};
+  }
+  return std::nullopt;
+}
+
+std::vector<Step> PlanCore::take_effective() {
+  return std::exchange(effective_, {});
+}
+
+std::vector<Step> PlanCore::missed() const {
+  std::vector<Step> missed;
+  for (const Progress& progress : steps_) {
+    if (!progress.begun) missed.push_back(progress.step);
+  }
+  return missed;
+}
+
+}  // namespace testing::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of a plan while its run goes on: the treatment of each write, restarts, and withheld events.
+// Driver:
+//  1. calls on_write() before each write is sent, and treats it as the result says;
+//  2. calls on_written() after the server has answered it, unless it was refused;
+//  3. while is_dead(), lets no request of the operator's process through, ends the process at the next
+//     opportunity, and then calls take_restart();
+//  4. keeps back the watch events of each resource that withholds() names, and, when all events so far have
+//     arrived, delivers as next_release() says;
+//  5. calls on_run() when a run begins;
+//  6. calls on_idle() when the operator has nothing left to do at that time, and finish() when the workload
+//  has ended.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <evenkeel/testing/plan.hpp>
+
+namespace evenkeel {
+inline namespace v0 {
+namespace testing::detail {
+
+/// Prefix of the writes of the workload in moments.
+inline constexpr std::string_view workload_prefix = "workload: ";
+
+/// Number of runs after which an operator that is never idle sees the current state again.
+inline constexpr std::size_t runs_in_the_dark = 10;
+
+/// Treatment of a write.
+struct Treatment {
+  enum class Kind { pass, refuse, lose, crash };
+  Kind kind = Kind::pass;
+  int status = 0;      // for refuse
+  Moment moment = {};  // of the write
+};
+
+/// Start of the next process.
+struct Restart {
+  std::optional<Moment> as_before = {};  ///< The cache begins in the state before this write.
+};
+
+/// End of a window: the events of a resource that were withheld are due.
+struct Release {
+  std::string resource = {};
+  Delivery delivery = Delivery::late;
+};
+
+class PlanCore {
+ public:
+  explicit PlanCore(Plan plan);
+
+  Treatment on_write(const std::string& write);
+  void on_written(const Treatment& treated);
+  void on_run();
+  /// `more`: there is something to do later.
+  void on_idle(bool more);
+  void finish();
+
+  bool is_dead() const { return restart_.has_value(); }
+  Restart take_restart();
+  bool withholds(std::string_view resource) const;
+  /// Returns true if a step concerns the watches of `resource`.
+  bool concerns(std::string_view resource) const;
+  std::optional<Release> next_release();
+  /// Returns the steps that took effect since the last call.
+  std::vector<Step> take_effective();
+  /// Returns the steps that have not taken effect.
+  std::vector<Step> missed() const;
+
+ private:
+  struct Progress {
+    Step step;
+    bool begun = false;
+    bool holds = false;    // of a withheld step
+    std::size_t runs = 0;  // that began while it held
+    bool ends = false;     // the window is over, its events are due
+  };
+  void begin(Progress& progress, Treatment& treatment, bool of_workload);
+
+  std::vector<Progress> steps_;
+  std::map<std::string, std::size_t, std::less<>> writes_;  // number of each text
+  std::optional<Restart> restart_;
+  std::vector<Step> effective_;
+  bool finished_ = false;
+};
+
+}  // namespace testing::detail
+}  // namespace v0
+}  // namespace evenkeel

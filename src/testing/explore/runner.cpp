@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testing/explore/runner.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include <evenkeel/client/errors.hpp>
+#include <evenkeel/http/transport.hpp>
+
+namespace evenkeel {
+inline namespace v0 {
+namespace testing::detail {
+namespace {
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+std::string text_of_current() {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "an object that is not a std::exception";
+  }
+}
+
+// Returns true for an exception that a request caused, also indirectly: reconciles are retried after it.
+bool is_of_a_request(const std::exception& error) {
+  if (dynamic_cast<const ApiError*>(&error) != nullptr) return true;
+  if (dynamic_cast<const TransportError*>(&error) != nullptr) return true;
+  if (dynamic_cast<const Cancelled*>(&error) != nullptr) return true;
+  try {
+    std::rethrow_if_nested(error);
+  } catch (const std::exception& nested) {
+    return is_of_a_request(nested);
+  } catch (...) {
+    return false;
+  }
+  return false;
+}
+
+// Returns the text of an exception that counts; empty for others.
+std::string text_of_error(const ReconcileRun& run) {
+  if (run.error == nullptr || run.outcome.kind == OutcomeKind::conflict) return {};
+  try {
+    std::rethrow_exception(run.error);
+  } catch (const std::exception& error) {
+    return is_of_a_request(error) ? std::string() : first_line(error.what());
+  } catch (...) {
+    return "an object that is not a std::exception";
+  }
+}
+
+std::string name_of(const ResourceId& resource) {
+  return resource.group.empty() ? resource.plural : resource.plural + "." + resource.group;
+}
+
+}  // namespace
+
+Runner::Runner(const MakeControllers& make, const Workload& workload, const ExploreOptions& options)
+    : make_(make), workload_(workload), options_(options) {
+  Harness harness(options.harness);
+  for (ControllerSpec& spec : make_()) {
+    watched_.insert(name_of(spec.resource));
+    for (const WatchSpec& watch : spec.watches) watched_.insert(name_of(watch.resource));
+    harness.add(std::move(spec));
+  }
+  world_ = harness.snapshot();
+}
+
+// The definitions of their kinds exist.
+std::vector<ControllerSpec> Runner::controllers() const {
+  std::vector<ControllerSpec> specs = make_();
+  for (ControllerSpec& spec : specs) {
+    spec.crd = nullptr;
+    for (WatchSpec& watch : spec.watches) watch.crd = nullptr;
+  }
+  return specs;
+}
+
+RunRecord Runner::run_reference() {
+  const bool first = !reference_;
+  if (first) reference_.emplace();
+  const auto hooks = std::make_shared<Interventions>(
+      InterventionOptions{.controllers = [this] { return controllers(); }, .keeps_worlds = first});
+  HarnessOptions options = options_.harness;
+  options.world = world_;
+  options.hooks = hooks;
+  options.expect_failures = true;
+  Harness harness(std::move(options));
+  for (ControllerSpec& spec : controllers()) harness.add(std::move(spec));
+  RunRecord record = record_of(harness, *hooks);
+  if (first) reference_ = record;
+  return record;
+}
+
+RunResult Runner::run(const Plan& plan, bool tells) const {
+  const auto world_before = [this](const Moment& moment) -> std::optional<apiserver::World> {
+    const TracedWrite* const found = reference_->trace.find(moment);
+    return found == nullptr ? std::nullopt : found->world;
+  };
+  const auto hooks =
+      std::make_shared<Interventions>(InterventionOptions{.plan = plan,
+                                                          .controllers = [this] { return controllers(); },
+                                                          .world_before = world_before,
+                                                          .keeps_timeline = tells});
+  HarnessOptions options = options_.harness;
+  options.world = world_;
+  options.hooks = hooks;
+  options.expect_failures = true;
+  if (!tells) options.log_level = LogLevel::error;
+  Harness harness(std::move(options));
+  for (ControllerSpec& spec : controllers()) harness.add(std::move(spec));
+  RunResult result{.record = record_of(harness, *hooks)};
+  if (tells) result.timeline = hooks->timeline().str();
+  return result;
+}
+
+RunRecord Runner::record_of(Harness& harness, Interventions& hooks) const {
+  RunRecord record;
+  run_workload(harness, hooks, record);
+  record.runs = harness.runs().size();
+  record.trace = hooks.trace();
+  record.missed = hooks.missed();
+  record.end = state_of(hooks);
+  std::size_t number = 0;
+  for (const ReconcileRun& run : harness.runs()) {
+    const std::string text = text_of_error(run);
+    if (!hooks.runs_hit().contains(++number) && !text.empty()) record.exceptions.insert(text);
+  }
+  if (record.settled) run_keys_again(harness, hooks, record);
+  return record;
+}
+
+void Runner::run_workload(Harness& harness, Interventions& hooks, RunRecord& record) const {
+  try {
+    harness.settle(options_.limit);  // the caches are synced
+    hooks.start_workload();
+    try {
+      workload_(harness);
+    } catch (const TooManyRuns&) {
+      throw;
+    } catch (...) {
+      record.workload_error = first_line(text_of_current());
+    }
+    hooks.stop_workload();
+    hooks.finish();
+    record.settled = harness.settle(options_.limit);
+  } catch (const TooManyRuns& error) {
+    record.stopped = first_line(error.what());
+  }
+}
+
+void Runner::run_keys_again(Harness& harness, const Interventions& hooks, RunRecord& record) const {
+  std::set<std::pair<std::string, ObjectKey>> keys;
+  for (const ReconcileRun& run : harness.runs()) keys.emplace(run.controller, run.key);
+  const std::size_t before = hooks.trace().writes.size();
+  try {
+    for (const auto& [controller, key] : keys) harness.enqueue(key, controller);
+    harness.settle(options_.limit);
+  } catch (const TooManyRuns& error) {
+    record.stopped = first_line(error.what());
+  }
+  const std::vector<TracedWrite>& writes = hooks.trace().writes;
+  for (std::size_t at = before; at < writes.size(); ++at) {
+    const TracedWrite& write = writes[at];
+    if (is_incidental(write.resource) || !write.effective) continue;
+    const bool same =
+        comparable(write.before, options_.normalize) == comparable(write.after, options_.normalize);
+    if (!same) record.late_changes.push_back(write.moment.str());
+  }
+}
+
+EndState Runner::state_of(const Interventions& hooks) const {
+  std::map<std::string, std::string> collections;  // by resource
+  const auto collect = [&](const Trace& trace) {
+    for (const TracedWrite& write : trace.writes) {
+      if (!write.collection.empty()) collections.emplace(write.resource, write.collection);
+    }
+  };
+  collect(hooks.trace());
+  collect(reference_->trace);
+  std::vector<Listed> listed;
+  for (const auto& [resource, path] : collections) {
+    const auto& ignored = options_.ignored;
+    if (is_incidental(resource) || std::find(ignored.begin(), ignored.end(), resource) != ignored.end())
+      continue;
+    const http::Response found =
+        hooks.core().handle({.target = path, .headers = {{"Accept", "application/json"}}});
+    if (found.status != 200) continue;
+    Json list = Json::parse(found.body);
+    Json* const items = list.find("items");
+    if (items != nullptr && items->is_array()) listed.push_back({resource, std::move(items->as_array())});
+  }
+  return end_state(listed, options_.normalize);
+}
+
+}  // namespace testing::detail
+}  // namespace v0
+}  // namespace evenkeel
