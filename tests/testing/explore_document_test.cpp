@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The operator of docs/exploring.md.
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/api/kinds.hpp>
+#include <evenkeel/evenkeel.hpp>
+#include <evenkeel/testing/explore.hpp>
+
+namespace explore_document {
+
+namespace ek = evenkeel;
+
+struct ShopSpec {
+  int replicas = 1;
+};
+EVENKEEL_FIELDS(ShopSpec, replicas)
+
+struct Shop {
+  static constexpr ek::ResourceInfo resource{
+      .group = "demo.evenkeel.dev", .version = "v1", .kind = "Shop", .plural = "shops"};
+  ek::ObjectMeta metadata = {};
+  ShopSpec spec = {};
+};
+EVENKEEL_FIELDS(Shop, metadata, spec)
+
+// Creates the Pods that are missing.
+ek::Result reconcile(ek::Context& context, const Shop& shop) {
+  const int have = static_cast<int>(context.owned_by<ek::Pod>(shop).size());
+  for (int at = have; at < shop.spec.replicas; ++at) {
+    ek::Pod pod{.metadata = {.generate_name = shop.metadata.name + "-"}};
+    pod.spec.containers = {{.name = "shop", .image = "shop:1"}};
+    context.create(pod);
+  }
+  return ek::done();
+}
+
+ek::ControllerSpec shop_controller() {
+  return ek::controller_for<Shop>(reconcile).owns<ek::Pod>();
+}
+
+void open_a_shop(ek::testing::Harness& cluster) {
+  cluster.create({Shop{.metadata = {.name = "books", .namespace_ = "default"}, .spec = {.replicas = 1}}});
+  cluster.settle();
+}
+
+ek::Result reconcile_by_name(ek::Context& context, const Shop& shop) {
+  for (int at = 0; at < shop.spec.replicas; ++at) {
+    ek::Pod pod{.metadata = {.name = shop.metadata.name + "-" + std::to_string(at)}};
+    pod.spec.containers = {{.name = "shop", .image = "shop:1"}};
+    context.apply(pod);
+  }
+  return ek::done();
+}
+
+ek::ControllerSpec repaired_controller() {
+  return ek::controller_for<Shop>(reconcile_by_name).owns<ek::Pod>();
+}
+
+std::string page() {
+  std::ifstream file(EVENKEEL_SOURCE_DIR "/docs/exploring.md");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(ExploreDocument, ShowsTheOutputOfItsOperator) {
+  const auto result = ek::testing::explore(shop_controller, open_a_shop);
+  EXPECT_FALSE(result.ok());
+  EXPECT_THAT(page(), ::testing::HasSubstr(result.describe())) << result.describe();
+}
+
+TEST(ExploreDocument, RepairsItsOperator) {
+  const auto result = ek::testing::explore(repaired_controller, open_a_shop);
+  EXPECT_TRUE(result.ok()) << result.describe();
+  EXPECT_THAT(page(), ::testing::HasSubstr(result.describe())) << result.describe();
+}
+
+TEST(ShopConcurrency, SurvivesEveryFault) {
+  const auto make = [] { return std::vector<ek::ControllerSpec>{repaired_controller()}; };
+  const auto workload = [](ek::testing::Harness& cluster) {
+    cluster.create({Shop{.metadata = {.name = "books", .namespace_ = "default"}, .spec = {.replicas = 1}}});
+    cluster.settle();
+    cluster.edit<Shop>({"default", "books"}, [](Shop& shop) { shop.spec.replicas = 3; });
+    cluster.settle();
+    cluster.remove<Shop>({"default", "books"});
+    cluster.settle();
+  };
+  const ek::testing::Exploration result = ek::testing::explore(make, workload, {.threads = 2});
+  EXPECT_TRUE(result.ok()) << result.describe();
+}
+
+const ek::testing::ExploreOptions without_attempts{.ignored = {"jobs.batch"},
+                                                   .normalize = [](ek::Json& object) {
+                                                     if (ek::Json* const status = object.find("status"))
+                                                       status->erase("attempts");
+                                                   }};
+
+TEST(ExploreDocument, TakesOptions) {
+  const auto result = ek::testing::explore(repaired_controller, open_a_shop, without_attempts);
+  EXPECT_TRUE(result.ok()) << result.describe();
+}
+
+TEST(ExploreDocument, KeepsItsPlanAsATest) {
+  const ek::testing::Plan plan{{
+      ek::testing::restart_stale(
+          {.after = {"create pods default/books-*"}, .as_before = {"create pods default/books-*"}}),
+  }};
+  const auto result = ek::testing::explore(repaired_controller, open_a_shop, {.plans = {plan}});
+  // The repaired operator has no such write.
+  EXPECT_EQ(result.findings.at(0).problems.at(0).kind, ek::testing::ProblemKind::not_reached);
+}
+
+}  // namespace explore_document
