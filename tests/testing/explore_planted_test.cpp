@@ -14,6 +14,7 @@
 #include <evenkeel/client/errors.hpp>
 
 #include "explore_store.hpp"
+#include "gadget.hpp"
 
 namespace evenkeel::testing {
 namespace explore_planted {
@@ -374,6 +375,20 @@ TEST(ExploreCorrect, PodsWithStableNames) {
   EXPECT_TRUE(result.ok()) << result.describe();
   EXPECT_GT(result.plans_run, 20u) << result.describe();
   EXPECT_EQ(result.plans_left_out, 0u);
+}
+
+// One more replica in each run, 10 s apart.
+TEST(ExploreCorrect, RolloutThatWaits) {
+  const auto workload = [](Harness& cluster) {
+    cluster.create({gadget("web", 3)});
+    cluster.settle();
+    cluster.edit<Gadget>(web, [](Gadget& changed) { changed.spec.image = "web:2"; });
+    cluster.settle();
+    cluster.remove<Gadget>(web);
+    cluster.settle();
+  };
+  const Exploration result = explore(gadget_controller, workload, {.steps = 2});
+  EXPECT_TRUE(result.ok()) << result.describe();
 }
 
 Result five_kinds(Context& context, const Store& store) {
