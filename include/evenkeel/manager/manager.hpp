@@ -76,7 +76,7 @@ struct ManagerOptions {
   std::optional<ShardOptions> shards = {};
   /// Kubernetes Events that reconcilers record; log, clock and on_thread_start are filled in, and the
   /// component is by default the name.
-  EventRecorderOptions events = {};
+  EventRecorderOptions events = EventRecorderOptions();
   /// Called first on each thread that manager and controllers start, with the thread's name.
   std::function<void(std::string_view thread)> on_thread_start = {};
 };

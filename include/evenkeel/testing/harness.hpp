@@ -76,8 +76,9 @@ struct HarnessOptions {
   /// UnexpectedFailure, except for conflicts, which are normal, and for failures caused by a fault of this
   /// harness.
   bool expect_failures = false;
-  std::size_t max_runs = 1000;       ///< Limit of runs per call; TooManyRuns is thrown beyond it.
-  EventRecorderOptions events = {};  ///< Of the recorder; log, clock, seed and threads are filled in.
+  std::size_t max_runs = 1000;  ///< Limit of runs per call; TooManyRuns is thrown beyond it.
+  /// Of the recorder of Events; log, clock, seed and threads are filled in.
+  EventRecorderOptions events = EventRecorderOptions();
   LogLevel log_level = LogLevel::debug;
   /// The state in which the server begins, from Harness::snapshot(); its clock begins at the time of the
   /// snapshot, and uids and generated names follow those of the world, not `seed`.
