@@ -21,9 +21,9 @@ struct RunOptions {
   std::string name = "operator";  ///< Name of the program: in messages, as field owner, in the totals.
   std::string version = "0";      ///< Printed by --version.
   std::string description = {};   ///< First line of --help.
-  // Not `= {}`: g++ 12 warns at -O3 that a member of it may be used uninitialized.
-  ManagerOptions manager = ManagerOptions();  ///< Overridden by flags. Its log replaces the default one.
-  EndpointOptions endpoint = {};              ///< Overridden by flags. Default: nothing is served.
+  // Not `= {}`: g++ 12 warns at -O3 that members of these may be used uninitialized.
+  ManagerOptions manager = ManagerOptions();     ///< Overridden by flags. Its log replaces the default one.
+  EndpointOptions endpoint = EndpointOptions();  ///< Overridden by flags. Default: nothing is served.
   WebhookServerOptions webhooks =
       WebhookServerOptions();  ///< Overridden by flags. Serves if there are webhooks.
   /// Records spans; see docs/tracing.md. Null: none, unless --otlp-endpoint makes one.
