@@ -77,7 +77,7 @@ struct HarnessOptions {
   /// harness.
   bool expect_failures = false;
   std::size_t max_runs = 1000;  ///< Limit of runs per call; TooManyRuns is thrown beyond it.
-  /// Of the recorder of Events; log, clock, seed and threads are filled in.
+  /// Options of the recorder of Events; log, clock, seed and threads are filled in.
   EventRecorderOptions events = EventRecorderOptions();
   LogLevel log_level = LogLevel::debug;
   /// The state in which the server begins, from Harness::snapshot(); its clock begins at the time of the
