@@ -8,6 +8,7 @@
 
 #include <evenkeel/base/mutex.hpp>
 
+#include "base/caught.hpp"
 #include "client/call_plan.hpp"
 #include "client/client_state.hpp"
 
@@ -64,22 +65,16 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
     if (is_cancelled()) return finish(std::make_exception_ptr(plan_.cancelled()));
     Duration turn{};
     const TimePoint now = state_->clock->now();
-    try {
-      turn = plan_.on_attempt(*state_, now);
-    } catch (...) {
-      return finish(std::current_exception());
-    }
+    if (auto error = caught([&] { turn = plan_.on_attempt(*state_, now); })) return finish(std::move(error));
     if (turn <= Duration::zero()) return prepare();
     later(deadline_after(now, turn), [self = shared_from_this()] { self->prepare(); });
   }
 
   void prepare() {
     std::optional<http::Request> request;
-    try {
-      request = state_->try_prepare(plan_.request(), plan_.target(), plan_.deadline());
-    } catch (...) {
-      return finish(std::current_exception());
-    }
+    auto error =
+        caught([&] { request = state_->try_prepare(plan_.request(), plan_.target(), plan_.deadline()); });
+    if (error) return finish(std::move(error));
     if (request) return send(std::move(*request));
     // Fetching a token may take long, so it must not run on the caller's thread.
     block([self = shared_from_this()] { self->fetch_token(); },
@@ -106,7 +101,7 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
     const std::shared_ptr<ClientState> state = state_;  // the completion may run before this returns
     std::uint64_t mine = 0;
     std::shared_ptr<http::Call> call;
-    try {
+    auto error = caught([&] {
       plan_.on_sending(request, state->clock->now());
       {
         MutexLock lock(mutex_);
@@ -117,9 +112,9 @@ class AsyncCall final : public http::Call, public std::enable_shared_from_this<A
                                     [self = shared_from_this()](Outcome<http::Response> outcome) {
                                       self->on_outcome(std::move(outcome));
                                     });
-    } catch (...) {  // rejected by the guard, or by the transport, perhaps on the delayer's thread
-      return finish(std::current_exception());
-    }
+    });
+    // Rejected by the guard, or by the transport, perhaps on the delayer's thread.
+    if (error) return finish(std::move(error));
     bool late = false;
     {
       MutexLock lock(mutex_);

@@ -5,6 +5,7 @@
 
 #include <evenkeel/client/errors.hpp>
 
+#include "base/caught.hpp"
 #include "client/pod_stream.hpp"
 
 namespace evenkeel {
@@ -76,34 +77,24 @@ void PodCall::on_response(const http::Response& response) {
     return;
   }
   const std::string* const protocol = response.headers.find("Sec-WebSocket-Protocol");
-  try {
+  auto error = caught([&] {
     if (protocol == nullptr)
       throw TransportError(TransportErrorCode::protocol, call_ + ": the server chose no subprotocol");
     take_open(*protocol);
-  } catch (...) {
-    finish(std::current_exception());
-  }
+  });
+  if (error) finish(std::move(error));
 }
 
 void PodCall::on_message(std::string message) {
   if (finished_) return;
-  try {
-    take_message(std::move(message));
-  } catch (...) {
-    finish(std::current_exception());
-  }
+  if (auto error = caught([&] { take_message(std::move(message)); })) finish(std::move(error));
 }
 
 void PodCall::on_end(Outcome<http::WebSocketClose> end) {
   if (finished_) return;
   if (refusal_.status != 0) return finish(std::make_exception_ptr(ApiError(call_, Status::decode(refusal_))));
   if (!end.ok()) return finish(end.error());
-  try {
-    take_close(end.value());
-  } catch (...) {
-    return finish(std::current_exception());
-  }
-  finish(nullptr);
+  finish(caught([&] { take_close(end.value()); }));
 }
 
 void PodCall::finish(std::exception_ptr error) {
@@ -113,7 +104,7 @@ void PodCall::finish(std::exception_ptr error) {
     MutexLock lock(mutex_);
     ended_ = true;
     socket.swap(socket_);
-    if (error && failure_) error = failure_;
+    if (error && failure_) error = std::exchange(failure_, nullptr);
   }
   if (socket) socket->cancel();
   take_end(std::move(error));

@@ -11,6 +11,7 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/client/request_meter.hpp>
 
+#include "base/caught.hpp"
 #include "client/client_state.hpp"
 
 namespace evenkeel {
@@ -124,16 +125,15 @@ class SocketCall final : public http::WebSocketCall, public std::enable_shared_f
     }
   }
   void open_later(const std::shared_ptr<http::WebSocketHandler>& handler) {
-    try {
+    auto error = caught([&] {
       const auto state = state_.lock();
       if (!state)
         throw TransportError(TransportErrorCode::closed, describe(request_) + ": the client was destroyed");
       if (is_cancelled()) throw Cancelled(describe(request_) + ": cancelled");
-      if (error_) std::rethrow_exception(error_);
+      if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
       open(*state, std::move(wire_).value(), handler);
-    } catch (...) {
-      handler->on_end(Outcome<http::WebSocketClose>(std::current_exception()));
-    }
+    });
+    if (error) handler->on_end(Outcome<http::WebSocketClose>(std::move(error)));
   }
 
   /// Throws before the handler is used, or not at all.

@@ -8,6 +8,7 @@
 
 #include <evenkeel/base/mutex.hpp>
 
+#include "base/caught.hpp"
 #include "client/client_state.hpp"
 
 namespace evenkeel {
@@ -110,12 +111,11 @@ class DeferredStream final : public http::Call, public std::enable_shared_from_t
     if (is_cancelled())
       return handler->on_end(std::make_exception_ptr(Cancelled(describe(request_) + ": cancelled")));
     std::shared_ptr<http::Call> call;
-    try {
-      if (error_) std::rethrow_exception(error_);
+    auto error = caught([&] {
+      if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
       call = send_stream(state, std::move(wire_).value(), describe(request_), handler);
-    } catch (...) {
-      return handler->on_end(std::current_exception());
-    }
+    });
+    if (error) return handler->on_end(std::move(error));
     adopt(call);
   }
 
