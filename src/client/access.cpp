@@ -5,6 +5,8 @@
 
 #include <evenkeel/client/access.hpp>
 
+#include "client/request_verb.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace {
@@ -51,22 +53,6 @@ std::string selected_name(std::string_view selector) {
   return {};
 }
 
-std::string verb_of(http::Method method, bool named, bool watches) {
-  switch (method) {
-    case http::Method::get:
-      return watches ? "watch" : named ? "get" : "list";
-    case http::Method::post:
-      return "create";
-    case http::Method::put:
-      return "update";
-    case http::Method::patch:
-      return "patch";
-    case http::Method::delete_:
-      return named ? "delete" : "deletecollection";
-  }
-  return {};
-}
-
 // Fills in group, namespace, resource and name from "/apis/apps/v1/namespaces/default/deployments/web/scale".
 bool parse_path(const std::vector<std::string>& segments, Access& access) {
   if (segments.empty() || (segments[0] != "api" && segments[0] != "apis")) return false;
@@ -101,7 +87,7 @@ std::optional<Access> access_of(const http::Request& request) {
   if (!parse_path(segments_of(std::string_view(request.target).substr(0, request.target.find('?'))), access))
     return std::nullopt;
   const std::string watch = parameter(query, "watch");
-  access.verb = verb_of(request.method, !access.name.empty(), watch == "1" || watch == "true");
+  access.verb = detail::request_verb(request.method, !access.name.empty(), watch == "1" || watch == "true");
   if (access.name.empty() &&
       (access.verb == "list" || access.verb == "watch" || access.verb == "deletecollection"))
     access.name = selected_name(parameter(query, "fieldSelector"));

@@ -4,31 +4,18 @@
 #include <string>
 #include <utility>
 
+#include "client/request_verb.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 namespace {
 
 // "list pods", "patch demos/status", "get /apis".
-std::string verb_of(const RestRequest& request) {
-  switch (request.method) {
-    case http::Method::get:
-      return request.name.empty() ? "list" : "get";
-    case http::Method::post:
-      return "create";
-    case http::Method::put:
-      return "update";
-    case http::Method::patch:
-      return "patch";
-    case http::Method::delete_:
-      return request.name.empty() ? "deletecollection" : "delete";
-  }
-  return "request";
-}
-
 std::string name_of(const RestRequest& request) {
   if (!request.path.empty()) return "get " + request.path;
-  std::string name = verb_of(request) + " " + request.resource.plural;
+  std::string name(request_verb(request.method, !request.name.empty(), false));
+  name += " " + request.resource.plural;
   if (!request.subresource.empty()) name += "/" + request.subresource;
   return name;
 }

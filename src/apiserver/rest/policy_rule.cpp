@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "client/request_verb.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
@@ -146,7 +148,8 @@ AccessRequest access_request(const http::Request& request, const Target& target)
   const bool itself = path->resource == "namespaces" && path->group.empty() && !path->in_namespace;
   out.namespace_ = itself ? path->name : path->namespace_;
   const bool named = !path->name.empty();
-  out.verb = verb_of(request.method, named, path->legacy_watch || (!named && target.query.flag("watch")));
+  out.verb = evenkeel::detail::request_verb(request.method, named,
+                                            path->legacy_watch || (!named && target.query.flag("watch")));
   if (!named && out.verb != "create") out.name = selected_name(target.query);
   return out;
 }

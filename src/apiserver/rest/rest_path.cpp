@@ -90,22 +90,6 @@ std::optional<ResourcePath> resource_path(const std::vector<std::string>& segmen
   return path;
 }
 
-std::string_view verb_of(http::Method method, bool named, bool watches) {
-  switch (method) {
-    case http::Method::get:
-      return watches ? "watch" : named ? "get" : "list";
-    case http::Method::post:
-      return "create";
-    case http::Method::put:
-      return "update";
-    case http::Method::patch:
-      return "patch";
-    case http::Method::delete_:
-      return named ? "delete" : "deletecollection";
-  }
-  return "";
-}
-
 }  // namespace apiserver
 }  // namespace v0
 }  // namespace evenkeel

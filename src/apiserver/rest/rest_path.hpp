@@ -52,9 +52,6 @@ struct Target {
 };
 Target parse_target(std::string_view target);
 
-/// Returns the verb of discovery for a method: of a watch if `watches`, of one object if `named`.
-std::string_view verb_of(http::Method method, bool named, bool watches);
-
 /// Returns std::nullopt if the segments are not the path of a resource: "/version", "/apis/apps/v1".
 std::optional<ResourcePath> resource_path(const std::vector<std::string>& segments);
 

@@ -11,6 +11,7 @@
 #include "apiserver/rest/respond.hpp"
 #include "apiserver/rest/rest.hpp"
 #include "apiserver/text/timestamps.hpp"
+#include "client/request_verb.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -31,7 +32,8 @@ namespace {
 /// Returns the verb of discovery for a request without subresource.
 std::string_view call_verb(const Call& call) {
   const bool named = !call.path.name.empty();
-  return verb_of(call.request.method, named, call.path.legacy_watch || (!named && call.query.flag("watch")));
+  return evenkeel::detail::request_verb(call.request.method, named,
+                                        call.path.legacy_watch || (!named && call.query.flag("watch")));
 }
 
 /// Rejects a namespaced object outside of any namespace, and vice versa.

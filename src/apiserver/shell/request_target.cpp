@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apiserver/rest/rest_path.hpp"
+#include "client/request_verb.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -30,7 +31,8 @@ RequestTarget request_target(const http::Request& request) {
   if (target.segments.size() > 1 && target.segments[0] == "v3") return etcd_target(target.segments);
   std::optional<ResourcePath> path = resource_path(target.segments);
   if (!path) return {.verb = plain_verb(request.method)};
-  std::string verb(verb_of(request.method, !path->name.empty(), target.query.flag("watch")));
+  std::string verb(
+      evenkeel::detail::request_verb(request.method, !path->name.empty(), target.query.flag("watch")));
   const bool cached =
       verb == "watch" || ((verb == "get" || verb == "list") && !target.query.get("resourceVersion").empty() &&
                           target.query.get("resourceVersionMatch") != "Exact");
