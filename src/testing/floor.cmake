@@ -2,7 +2,7 @@
 # The harness and helpers for tests of users.
 set(testing_headers admit.hpp harness.hpp differences.hpp environment.hpp etcd_server.hpp explore.hpp faulty_store.hpp log_recorder.hpp object.hpp
   plan.hpp run.hpp running_manager.hpp wait.hpp)
-set(testing_sources admit.cpp harness.cpp harness_report.cpp harness_transport.cpp harness_webhooks.cpp differences.cpp environment.cpp faulty_store.cpp log_recorder.cpp
+set(testing_sources admit.cpp begun_write.cpp harness.cpp harness_report.cpp harness_transport.cpp harness_webhooks.cpp differences.cpp environment.cpp faulty_store.cpp log_recorder.cpp
   object.cpp running_manager.cpp scripted_command.cpp wait.cpp)
 
 # The stand-in for etcd: a core, and its shell.

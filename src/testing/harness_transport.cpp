@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "apiserver/shell/request_target.hpp"
+#include "testing/begun_write.hpp"
 #include "testing/scripted_command.hpp"
 
 namespace evenkeel {
@@ -24,19 +25,6 @@ std::string message_of(const std::exception_ptr& error) {
   } catch (const std::exception& known) {
     return known.what();
   }
-}
-
-Json parsed(const std::string& text) {
-  try {
-    return text.empty() ? Json() : Json::parse(text);
-  } catch (const DecodeError&) {
-    return Json(text);
-  }
-}
-
-bool is_apply(const http::Request& request) {
-  const std::string* const type = request.headers.find("Content-Type");
-  return type != nullptr && type->starts_with("application/apply-patch");
 }
 
 // Returns the path of the object of a request, without subresource; empty while its name is unknown.
@@ -197,20 +185,14 @@ void HarnessTransport::drop_late() {
 Json HarnessTransport::object_at(const std::string& path) const {
   if (path.empty()) return {};
   const http::Response found = core_->handle({.target = path, .headers = {{"Accept", "application/json"}}});
-  return found.status == 200 ? parsed(found.body) : Json();
+  return found.status == 200 ? detail::body_value(found.body) : Json();
 }
 
 std::optional<Write> HarnessTransport::begin_write(const http::Request& request) const {
   if (request.method == http::Method::get) return std::nullopt;
-  const apiserver::RequestTarget target = apiserver::request_target(request);
-  Write write{.verb = is_apply(request) ? "apply" : target.verb,
-              .resource = target.resource,
-              .key = {target.namespace_, target.name},
-              .sent = parsed(request.body),
-              .at = clock_->now() - start_};
-  if (!target.group.empty()) write.resource += "." + target.group;
-  if (!target.subresource.empty()) write.resource += "/" + target.subresource;
-  write.before = object_at(object_path(request, target, {}));
+  Write write = detail::begun_write(request);
+  write.at = clock_->now() - start_;
+  write.before = object_at(object_path(request, apiserver::request_target(request), {}));
   return write;
 }
 
@@ -221,7 +203,7 @@ void HarnessTransport::end_write(std::optional<Write> write, const http::Request
     write->message = message_of(outcome.error());
   } else {
     Outcome<http::Response> copy = outcome;
-    const Json body = parsed(copy.value().body);
+    const Json body = detail::body_value(copy.value().body);
     write->status = copy.value().status;
     if (!write->ok()) write->message = body["message"].string_or("");
     if (write->key.name.empty() && write->ok()) write->key.name = body.at({"metadata", "name"}).string_or("");

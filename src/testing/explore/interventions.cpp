@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apiserver/shell/request_target.hpp"
+#include "testing/begun_write.hpp"
 #include "testing/explore/watch_filter.hpp"
 
 namespace evenkeel {

@@ -2,27 +2,11 @@
 #include "testing/explore/trace.hpp"
 
 #include <algorithm>
-#include <utility>
-
-#include "apiserver/shell/request_target.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace testing::detail {
 namespace {
-
-Json parsed(const std::string& text) {
-  try {
-    return text.empty() ? Json() : Json::parse(text);
-  } catch (const DecodeError&) {
-    return Json(text);  // YAML
-  }
-}
-
-bool is_apply(const http::Request& request) {
-  const std::string* const type = request.headers.find("Content-Type");
-  return type != nullptr && type->starts_with("application/apply-patch");
-}
 
 // Returns the prefix of the generated name that a creation asks for; empty if it has a name.
 std::string generated_prefix(const Write& write) {
@@ -63,17 +47,6 @@ const TracedWrite* Trace::find(const Moment& moment) const {
   const auto found = std::find_if(writes.begin(), writes.end(),
                                   [&moment](const TracedWrite& write) { return write.moment == moment; });
   return found == writes.end() ? nullptr : &*found;
-}
-
-Write begun_write(const http::Request& request) {
-  apiserver::RequestTarget target = apiserver::request_target(request);
-  Write write{.verb = is_apply(request) ? "apply" : std::move(target.verb),
-              .resource = std::move(target.resource),
-              .key = {std::move(target.namespace_), std::move(target.name)},
-              .sent = parsed(request.body)};
-  if (!target.group.empty()) write.resource += "." + target.group;
-  if (!target.subresource.empty()) write.resource += "/" + target.subresource;
-  return write;
 }
 
 std::string text_of(const Write& write) {

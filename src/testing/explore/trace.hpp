@@ -43,8 +43,6 @@ struct Trace {
   const TracedWrite* find(const Moment& moment) const;
 };
 
-/// Returns a request as far as it is known before its answer.
-Write begun_write(const http::Request& request);
 /// Returns the text of a write in moments, without a prefix for the workload.
 std::string text_of(const Write& write);
 /// Returns the entry of a write that was answered; `moment` and the members after `versioned` are not set.
