@@ -106,7 +106,7 @@ void EventCore::on_written(WriteEnd end, TimePoint now) {
   writing_ = false;
   const bool created = current_->written == 0;
   if (end == WriteEnd::not_found && !created) {
-    current_->written = 0;  // and is created anew at once
+    current_->written = 0;  // the next write creates it
     return;
   }
   // After a failed try, the object of this name is the one that was sent, and its answer was lost.

@@ -138,7 +138,7 @@ TEST_F(EventCoreTest, CombinesSimilarEventsFromTheTenthMessageOn) {
   EXPECT_EQ(lines[11], "patch 3 (combined from similar events): attempt 12");
   pass(10min + 1s);
   record(about("web", "attempt 13"));
-  EXPECT_EQ(write(), Lines{"create 1 attempt 13"}) << "it begins anew after ten minutes";
+  EXPECT_EQ(write(), Lines{"create 1 attempt 13"}) << "ten minutes without one end combining";
 }
 
 TEST_F(EventCoreTest, KeepsBackAFloodOfAnObjectAndOfNoOther) {
@@ -194,7 +194,7 @@ TEST_F(EventCoreTest, DoesNotTryAgainWhatTheServerRejects) {
   EXPECT_EQ(core->totals().failed, 1U);
   EXPECT_TRUE(core->idle());
   record(about("web"));
-  EXPECT_EQ(write(), Lines{"create 2 no image"}) << "a later one is tried anew, with the true number";
+  EXPECT_EQ(write(), Lines{"create 2 no image"}) << "a later repetition is written, with the true number";
 }
 
 TEST_F(EventCoreTest, DoesNotTryEachRepetitionOfASeriesThatTheServerRejects) {

@@ -64,7 +64,7 @@ struct EventLimits {
   std::size_t remembered = 4096;  ///< Events of which repetitions are recognised; the oldest are forgotten.
   // core_v1:
   std::size_t similar = 10;  ///< From this number of messages on, Events that differ in it are combined.
-  Duration similar_for = std::chrono::minutes{10};  ///< Time without any, after which that begins anew.
+  Duration similar_for = std::chrono::minutes{10};  ///< Pause between them that ends combining.
   int burst = 25;  ///< Events of an object that are written at once; further ones as `refill` allows.
   Duration refill = std::chrono::minutes{5};  ///< Time for each further one.
   // events_v1:

@@ -115,7 +115,8 @@ EVENKEEL_API Exploration explore(const std::function<std::vector<ControllerSpec>
 /// The run without any fault, the reference, is done twice. Then each plan is run from the beginning and
 /// compared with it: end state (without uids, versions, timestamps and generated names), creations and
 /// deletions of each object, whether it settles and stays so, number of runs, exceptions.
-/// Equal arguments give equal results, except for `took`.
+/// Equal arguments give equal results, except for `took`. Blocks until all plans have run.
+/// Thread safety: may be called concurrently.
 /// Throws std::invalid_argument for options out of range, and what Harness() and Harness::add() throw.
 template <class Make>
 requires std::invocable<Make&> Exploration explore(Make make, std::function<void(Harness&)> workload,
