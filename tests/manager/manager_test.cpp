@@ -22,6 +22,7 @@
 #include <evenkeel/manager/manager.hpp>
 
 #include "../support/await.hpp"
+#include "../support/sanitized.hpp"
 #include "world.hpp"
 
 namespace evenkeel {
@@ -547,17 +548,7 @@ std::size_t entries(const char* directory) {
   return count;
 }
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr int rounds = 100;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
-constexpr int rounds = 100;
-#else
-constexpr int rounds = 1000;
-#endif
-#else
-constexpr int rounds = 1000;
-#endif
+constexpr int rounds = test::sanitized ? 100 : 1000;
 
 // The resources of a process that managers could leak.
 struct Holdings {

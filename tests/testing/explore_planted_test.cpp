@@ -13,6 +13,7 @@
 
 #include <evenkeel/client/errors.hpp>
 
+#include "../support/sanitized.hpp"
 #include "explore_store.hpp"
 #include "gadget.hpp"
 
@@ -445,7 +446,8 @@ void ten_lines(Harness& cluster) {
 }
 
 TEST(ExploreCorrect, FiveOwnedKindsWithoutAFalseAlarm) {
-  const Exploration result = explore(five_kinds_controller, ten_lines);
+  const Exploration result =
+      explore(five_kinds_controller, ten_lines, {.max_plans = test::sanitized ? 100U : 10'000U});
   EXPECT_TRUE(result.ok()) << result.describe();
   EXPECT_GT(result.plans_run, 50u) << result.describe();
   EXPECT_LT(result.plans_blocked, result.plans_run / 10) << result.describe();
