@@ -9,6 +9,8 @@ that the line `<!-- code: NAME -->` above it may choose from docs/code/NAME.cpp.
 for word. `<!-- code: skip REASON -->` passes over one block and is counted.
 In the pages about the repository itself each path, make target and library that is named must exist.
 docs/code/*.cpp are compiled as a release build is, with warnings as errors."""
+import concurrent.futures
+import os
 import pathlib
 import re
 import subprocess
@@ -58,8 +60,18 @@ def program(code, how):
     return frame.replace('@CODE@', code)
 
 
+COMPILER = ['g++', '-std=c++20', '-Wall', '-Wextra', '-Werror', '-I', str(ROOT / 'include')]
+
+
+def complaint(name, source, options):
+    """What the compiler says about a source, under `name`, or an empty text."""
+    done = subprocess.run([*COMPILER, *options, str(source)], capture_output=True, text=True)
+    return f'{name}: does not compile\n{done.stderr[:2000]}' if done.returncode else ''
+
+
 def main():
-    failed = skipped = compiled = quoted = 0
+    failed = skipped = quoted = 0
+    sources = []  # the arguments of complaint()
     pages = [ROOT / 'README.md', *sorted((ROOT / 'docs').rglob('*.md'))]
     for page in ABOUT_THE_REPOSITORY:
         for name in unknown_names(page.read_text()):
@@ -87,22 +99,16 @@ def main():
                         failed += 1
                         print(f'{page.relative_to(ROOT)}:{line}: is not in {how.split()[1]}')
                     continue
-                source = pathlib.Path(scratch) / 'block.cpp'
+                source = pathlib.Path(scratch) / f'block{len(sources)}.cpp'
                 source.write_text(program(match['code'], how))
-                done = subprocess.run(['g++', '-std=c++20', '-fsyntax-only', '-Wall', '-Wextra', '-Werror', '-Wno-unused',
-                                       '-I', str(ROOT / 'include'), str(source)], capture_output=True, text=True)
-                compiled += 1
-                if done.returncode:
-                    failed += 1
-                    print(f'{page.relative_to(ROOT)}:{line}: does not compile\n{done.stderr[:2000]}')
-    for source in sorted((ROOT / 'docs/code').glob('*.cpp')):
-        done = subprocess.run(['g++', '-std=c++20', '-O3', '-c', '-o', '/dev/null', '-Wall', '-Wextra', '-Werror',
-                               '-I', str(ROOT / 'include'), str(source)], capture_output=True, text=True)
-        compiled += 1
-        if done.returncode:
-            failed += 1
-            print(f'{source.relative_to(ROOT)}: does not compile\n{done.stderr[:2000]}')
-    print(f'{len(pages)} pages, {compiled} blocks compiled, {quoted} quoted, {skipped} skipped, {failed} failed')
+                sources.append((f'{page.relative_to(ROOT)}:{line}', source, ['-fsyntax-only', '-Wno-unused']))
+        for source in sorted((ROOT / 'docs/code').glob('*.cpp')):
+            sources.append((source.relative_to(ROOT), source, ['-O3', '-c', '-o', '/dev/null']))
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for text in filter(None, pool.map(lambda source: complaint(*source), sources)):
+                failed += 1
+                print(text)
+    print(f'{len(pages)} pages, {len(sources)} blocks compiled, {quoted} quoted, {skipped} skipped, {failed} failed')
     return 1 if failed else 0
 
 
