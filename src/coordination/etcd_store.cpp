@@ -29,9 +29,9 @@ EtcdRangeAnswer decoded(const EtcdAnswer& answer) {
   }
 }
 
-class Snapshot final : public StoreSnapshot {
+class EtcdSnapshot final : public StoreSnapshot {
  public:
-  Snapshot(std::shared_ptr<EtcdClient> client, std::stop_token stop)
+  EtcdSnapshot(std::shared_ptr<EtcdClient> client, std::stop_token stop)
       : client_(std::move(client)),
         stop_(std::move(stop)),
         version_(ask(detail::get_request(client_->options().revision_key, 0)).revision) {}
@@ -114,7 +114,7 @@ Limits EtcdStore::limits() const {
 }
 
 std::unique_ptr<StoreSnapshot> EtcdStore::snapshot(std::stop_token stop) {
-  return std::make_unique<Snapshot>(impl_->client, std::move(stop));
+  return std::make_unique<EtcdSnapshot>(impl_->client, std::move(stop));
 }
 
 CommitResult EtcdStore::commit(const Commit& commit, std::stop_token stop) {

@@ -40,9 +40,9 @@ std::string new_mark() {
 }
 
 /// An in-memory snapshot of all objects.
-class Snapshot final : public StoreSnapshot {
+class KubernetesSnapshot final : public StoreSnapshot {
  public:
-  Snapshot(Version version, std::shared_ptr<const Entries> entries)
+  KubernetesSnapshot(Version version, std::shared_ptr<const Entries> entries)
       : version_(version), shared_(std::move(entries)) {}
 
   Version version() const override { return version_; }
@@ -111,7 +111,7 @@ class KubernetesStore::Impl {
         entries->insert(object->shard.entries.begin(), object->shard.entries.end());
       }
       if (!is_one()) snapshots_.keep(version, std::move(objects));
-      return std::make_unique<Snapshot>(version, std::move(entries));
+      return std::make_unique<KubernetesSnapshot>(version, std::move(entries));
     } catch (const Cancelled&) {
       throw;
     } catch (const StoreUnavailable&) {

@@ -15,7 +15,7 @@ namespace {
 // Distinguishes these responses from those of a server without such a page.
 constexpr const char* marker = "X-Evenkeel-Explain";
 
-http::Response text_answer(int status, std::string body) {
+http::Response marked_answer(int status, std::string body) {
   return {.status = status,
           .headers = {{"Content-Type", "text/plain; charset=utf-8"}, {marker, "1"}},
           .body = std::move(body)};
@@ -34,7 +34,7 @@ bool wants_json(const http::Target& target) {
 
 http::Response not_found(const std::string& sentence, bool json) {
   if (json) return json_answer(404, Json::object({{"error", sentence}}));
-  return text_answer(404, sentence + "\n");
+  return marked_answer(404, sentence + "\n");
 }
 
 std::string names_of(const ExplainSubjects& subjects) {
@@ -55,12 +55,12 @@ http::Response list(const ExplainSubjects& subjects, bool json) {
         {{"controller", summary.controller}, {"kind", summary.kind}, {"verdict", summary.verdict}}));
   }
   if (json) return json_answer(200, Json::object({{"controllers", std::move(array)}}));
-  return text_answer(200, text.empty() ? "there is no controller\n" : text);
+  return marked_answer(200, text.empty() ? "there is no controller\n" : text);
 }
 
 template <class Answer>
 http::Response answer(const Answer& given, bool json) {
-  return json ? json_answer(200, to_json(given)) : text_answer(200, to_text(given));
+  return json ? json_answer(200, to_json(given)) : marked_answer(200, to_text(given));
 }
 
 }  // namespace

@@ -35,13 +35,13 @@ using Items = Json::Array;
 }
 
 /// Returns the identity of an item: its merge key, or a primitive itself. Null if it has none.
-const Json& name_of(const Json& item, const std::string& key) {
+const Json& merge_key_of(const Json& item, const std::string& key) {
   return key.empty() ? item : item[key];
 }
 
 std::optional<std::size_t> index_of(const Items& items, const Json& name, const std::string& key) {
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (name_of(items[i], key) == name) return i;
+    if (merge_key_of(items[i], key) == name) return i;
   }
   return std::nullopt;
 }
@@ -83,7 +83,7 @@ Items in_order(Items items, const Items& order, const std::string& key) {
   std::vector<std::size_t> places;
   std::vector<std::pair<std::size_t, Json>> ranked;
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (const auto rank = index_of(order, name_of(items[i], key), key)) {
+    if (const auto rank = index_of(order, merge_key_of(items[i], key), key)) {
       places.push_back(i);
       ranked.emplace_back(*rank, items[i]);
     }
@@ -100,7 +100,7 @@ Items woven(const Items& merged, const Items& patch_order, const Items& live_ord
   Items left;
   Items right;
   for (const Json& item : merged)
-    (index_of(patch_order, name_of(item, key), key) ? right : left).push_back(item);
+    (index_of(patch_order, merge_key_of(item, key), key) ? right : left).push_back(item);
   left = in_order(std::move(left), live_order, key);
   right = in_order(std::move(right), patch_order, key);
   Items result;
@@ -109,8 +109,8 @@ Items woven(const Items& merged, const Items& patch_order, const Items& live_ord
   while (i < left.size() || j < right.size()) {
     bool from_left = j >= right.size();
     if (i < left.size() && j < right.size()) {
-      const auto mine = index_of(live_order, name_of(left[i], key), key);
-      const auto theirs = index_of(live_order, name_of(right[j], key), key);
+      const auto mine = index_of(live_order, merge_key_of(left[i], key), key);
+      const auto theirs = index_of(live_order, merge_key_of(right[j], key), key);
       from_left = mine && theirs && *mine < *theirs;
     }
     result.push_back(from_left ? std::move(left[i++]) : std::move(right[j++]));
@@ -203,7 +203,7 @@ class Merger {
       if (item.is_object() && item.contains(patch_marker)) continue;
       if (!key.empty() && !item.is_object()) bad_order();
       if (!key.empty() && !item.contains(key)) no_merge_key(item, key);
-      while (next < order.size() && name_of(order[next], key) != name_of(item, key)) ++next;
+      while (next < order.size() && merge_key_of(order[next], key) != merge_key_of(item, key)) ++next;
       if (next++ >= order.size())
         throw StrategicMergeError("The order in patch list:\n" + Json(patch).dump() +
                                   "\n doesn't match $setElementOrder list:\n" + Json(order).dump() + "\n");

@@ -232,7 +232,7 @@ std::optional<http::Response> health(const Target& target) {
   return out;
 }
 
-std::string joined(const std::vector<std::string>& segments) {
+std::string path_text(const std::vector<std::string>& segments) {
   std::string out;
   for (const std::string& segment : segments) out += "/" + segment;
   return out;
@@ -317,7 +317,7 @@ http::Response Discovery::openapi(Storage& storage, const http::Request& request
         openapi_v3(of.catalog.data(), parts.size() == 5 ? parts[3] : "", parts.back(), custom);
     return Document{std::string(json_type), document.is_null() ? std::string() : document.dump()};
   };
-  const std::string key = joined(path);
+  const std::string key = path_text(path);
   const Document* document = nullptr;
   if (path[1] == "v2") {
     if (path.size() > 2) throw PageNotFound{};

@@ -28,7 +28,7 @@ void check_service_port(const Json& port, bool named, const std::string& type, c
     errors.push_back(field_forbidden(here + ".nodePort", "may not be used when `type` is 'ClusterIP'"));
 }
 
-void check_ports(const Json& spec, const std::string& type, Errors& errors) {
+void check_service_ports(const Json& spec, const std::string& type, Errors& errors) {
   const Json& ports = spec["ports"];
   if (is_empty(ports) && type != "ExternalName" && spec["clusterIP"].string_or("") != "None")
     errors.push_back(field_required("spec.ports"));
@@ -69,7 +69,7 @@ void check_addresses(const Json& spec, const Json& old, const std::string& type,
 void check_service(const Json& object, const Json& old, Errors& errors) {
   const Json& spec = object["spec"];
   const std::string type = spec["type"].string_or("");
-  check_ports(spec, type, errors);
+  check_service_ports(spec, type, errors);
   check_labels(spec["selector"], "spec.selector", errors);
   check_addresses(spec, old, type, errors);
   if (type == "ExternalName" && is_empty(spec["externalName"]))

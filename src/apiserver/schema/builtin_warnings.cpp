@@ -25,7 +25,7 @@ using Warnings = std::vector<std::string>;
 using checks::indexed;
 
 constexpr std::string_view app_armor = "container.apparmor.security.beta.kubernetes.io/";
-constexpr std::string_view storage_class = "volume.beta.kubernetes.io/storage-class";
+constexpr std::string_view storage_class_annotation = "volume.beta.kubernetes.io/storage-class";
 
 /// A volume source that is no longer supported.
 struct RetiredSource {
@@ -55,7 +55,7 @@ std::string annotation_path(const std::string& prefix, std::string_view key) {
   return prefix + "metadata.annotations[" + std::string(key) + "]";
 }
 
-std::string quoted(const Json& text) {
+std::string quoted_text(const Json& text) {
   return Json(text.string_or("")).dump();
 }
 
@@ -66,7 +66,7 @@ void warn_of_volumes(const Json& spec, const std::string& prefix, Warnings& out)
     const Json& sources = volumes[i]["projected"]["sources"];
     for (std::size_t j = 0; j < sources.size(); ++j)
       if (checks::is_empty(sources[j]))
-        out.push_back("volume " + quoted(volumes[i]["name"]) + " (Projected) has no sources provided");
+        out.push_back("volume " + quoted_text(volumes[i]["name"]) + " (Projected) has no sources provided");
   }
 }
 
@@ -96,7 +96,8 @@ void warn_of_pull_secrets(const Json& spec, const std::string& prefix, Warnings&
   for (std::size_t i = 0; i < secrets.size(); ++i) {
     const std::string field = indexed(prefix + "spec.imagePullSecrets", i) + ".name: ";
     const std::string name = secrets[i]["name"].string_or("");
-    if (!names.insert(name).second) out.push_back(field + "duplicate name " + quoted(secrets[i]["name"]));
+    if (!names.insert(name).second)
+      out.push_back(field + "duplicate name " + quoted_text(secrets[i]["name"]));
     if (name.empty()) out.push_back(field + "invalid empty name \"\"");
   }
 }
@@ -245,8 +246,8 @@ void pod_template(const Json& object, const Json& old, Warnings& out) {
 }
 
 void warn_of_class(const Json& object, Warnings& out) {
-  if (object["metadata"]["annotations"].contains(storage_class))
-    out.push_back(annotation_path("", storage_class) +
+  if (object["metadata"]["annotations"].contains(storage_class_annotation))
+    out.push_back(annotation_path("", storage_class_annotation) +
                   ": deprecated since v1.8; use \"storageClassName\" attribute instead");
 }
 

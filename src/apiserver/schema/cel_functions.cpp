@@ -288,7 +288,7 @@ Json in_case(std::string subject, char first, char last) {
   return Json(std::move(subject));
 }
 
-Json trimmed(const std::string& subject) {
+Json trim(const std::string& subject) {
   const std::size_t first = subject.find_first_not_of(" \t\r\n\v\f");
   if (first == std::string::npos) return Json("");
   return Json(subject.substr(first, subject.find_last_not_of(" \t\r\n\v\f") - first + 1));
@@ -402,7 +402,7 @@ std::optional<CelValue> plain_method(std::string_view name, const CelValue& self
   }
   if (name == "lowerAscii") return CelValue::of(in_case(text(self), 'A', 'Z'));
   if (name == "upperAscii") return CelValue::of(in_case(text(self), 'a', 'z'));
-  if (name == "trim") return CelValue::of(trimmed(text(self)));
+  if (name == "trim") return CelValue::of(trim(text(self)));
   if (name == "join") return CelValue::of(join(items(self), ""));
   if (name == "isSorted") return CelValue::of(is_sorted(self));
   if (name == "sum") return sum_of(self);

@@ -7,21 +7,12 @@
 #include <evenkeel/coordination/process_groups/restart.hpp>
 #include <evenkeel/coordination/process_groups/safety.hpp>
 
+#include "bracketed.hpp"
 #include "coordinator_impl.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
-namespace {
-
-std::string join(const std::vector<std::string>& texts) {
-  std::string out;
-  for (const std::string& one : texts) out += (out.empty() ? "" : " ") + one;
-  return "[" + out + "]";
-}
-
-}  // namespace
-
 Step ProcessGroupCoordinator::bounce_processes(ProcessCluster& cluster, std::stop_token stop) {
   Impl& impl = *impl_;
   const DatabaseStatus& status = impl.status(stop);
@@ -142,7 +133,7 @@ Step ProcessGroupCoordinator::Impl::restart_for_upgrade(const ProcessCluster& cl
       const UpgradeNeed need =
           upgrade_need(status(stop), upgrades_->registered(cluster.version, stop), cluster.version);
       if (!need.not_ready.empty()) {
-        why = "Waiting for processes to be updated: " + join(need.not_ready);
+        why = "Waiting for processes to be updated: " + bracketed(need.not_ready);
         return;
       }
       addresses = need.addresses;

@@ -6,6 +6,8 @@
 
 #include <evenkeel/coordination/process_groups/restart.hpp>
 
+#include "bracketed.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
@@ -25,12 +27,6 @@ bool is_prepared(const ProcessCluster& cluster, const ProcessGroup& group) {
   return group.has(condition::incorrect_command_line) &&
          std::ranges::none_of(unwanted_conditions(cluster),
                               [&](std::string_view type) { return group.has(type); });
-}
-
-std::string join(const std::vector<std::string>& texts) {
-  std::string out;
-  for (const std::string& one : texts) out += (out.empty() ? "" : " ") + one;
-  return "[" + out + "]";
 }
 
 struct Walk {
@@ -90,7 +86,7 @@ RestartPlan plan_restart(const ProcessCluster& cluster, const DatabaseStatus& st
   }
   RestartPlan& plan = walk.plan;
   if (!walk.without_address.empty()) {
-    plan.wait = "could not find address for processes: " + join(walk.without_address);
+    plan.wait = "could not find address for processes: " + bracketed(walk.without_address);
   } else if (!walk.all_synced) {
     plan.wait = "Waiting for config map to sync to all pods";
   } else if (cluster.has_incompatible_upgrade()) {

@@ -18,7 +18,7 @@ add_library(evenkeel_program_commands STATIC
   programs/evenkeel/types/types.cpp)
 target_link_libraries(evenkeel_program_commands PUBLIC evenkeel::client PRIVATE evenkeel_warnings yaml-cpp)
 target_include_directories(evenkeel_program_commands PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
-evenkeel_compile_in_batches(evenkeel_program_commands 8)
+evenkeel_compile_in_batches(evenkeel_program_commands 20)
 
 # Embeds the templates of `evenkeel new`; their symbols are in programs/evenkeel/scaffold/templates.hpp.
 function(evenkeel_embed_template file symbol)
