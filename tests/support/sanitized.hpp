@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a sanitizer slows the tests down. Tests of many random rounds run fewer of them then.
+// Detection of sanitizers, which slow tests down: those of many random rounds run fewer of them then.
 #pragma once
 
 namespace evenkeel::test {
