@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The harness and helpers for tests of users.
 set(testing_headers admit.hpp harness.hpp differences.hpp environment.hpp etcd_server.hpp explore.hpp faulty_store.hpp log_recorder.hpp object.hpp
-  plan.hpp run.hpp running_manager.hpp wait.hpp)
+  operations.hpp plan.hpp property_change.hpp run.hpp running_manager.hpp wait.hpp)
 set(testing_sources admit.cpp begun_write.cpp harness.cpp harness_report.cpp harness_transport.cpp harness_webhooks.cpp differences.cpp environment.cpp faulty_store.cpp log_recorder.cpp
   object.cpp running_manager.cpp scripted_command.cpp wait.cpp)
 
@@ -14,3 +14,8 @@ list(APPEND testing_sources control_plane/child_process.cpp control_plane/compon
 # Exploration of an operator: cores, and what drives them in a harness.
 list(APPEND testing_sources explore/end_state.cpp explore/enumerator.cpp explore/explore.cpp explore/interventions.cpp explore/judge.cpp
   explore/plan.cpp explore/plan_core.cpp explore/runner.cpp explore/timeline.cpp explore/trace.cpp explore/watch_filter.cpp)
+
+# Changes of an object, one property at a time: cores, and what drives them in harnesses.
+list(APPEND testing_sources operations/campaign.cpp operations/candidates.cpp operations/error_report.cpp operations/known_values.cpp
+  operations/operation_runner.cpp operations/operations.cpp operations/properties.cpp operations/property_change.cpp operations/property_path.cpp
+  operations/text_candidates.cpp operations/trial.cpp)

@@ -385,8 +385,10 @@ void Harness::Impl::pass(TimePoint deadline) {
   if (turn() > 0) return;
   std::optional<TimePoint> next = next_event();
   if (deadline != TimePoint::max()) next = earlier(next, deadline);
-  const bool endless = deadline == TimePoint::max() && running_ && clock_->now() - run_start_ > patience;
-  if (!next || endless)
+  const bool impatient = running_ && clock_->now() - run_start_ > patience;
+  if (impatient && options_.hooks)
+    throw Error("Harness: at " + apiserver::seconds_text(elapsed()) + " a run has taken more than an hour");
+  if (!next || (impatient && deadline == TimePoint::max()))
     throw Error("Harness: at " + apiserver::seconds_text(elapsed()) +
                 " a thread waits without a deadline, and nothing can wake it");
   move_to(*next);

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "testing/operations/trial.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <evenkeel/testing/differences.hpp>
+
+#include "testing/operations/error_report.hpp"
+
+namespace evenkeel {
+inline namespace v0 {
+namespace testing::detail {
+namespace {
+
+using Kind = OperationProblemKind;
+
+const Json& object_of(const Seen& seen, const std::string& object) {
+  static const Json none;
+  const auto found = seen.state.find(object);
+  return found == seen.state.end() ? none : found->second;
+}
+
+// `moment` is "after the change"; `like` describes the expected state.
+void compare(const EndState& expected, const EndState& found, Kind kind, const std::string& moment,
+             const std::string& like, std::vector<OperationProblem>& out) {
+  for (const auto& [object, wanted] : expected) {
+    const auto other = found.find(object);
+    if (other == found.end()) {
+      out.push_back({kind, moment + ", " + object + " does not exist, but does " + like});
+      continue;
+    }
+    for (const std::string& line : differences(wanted, other->second))
+      out.push_back({kind, moment + ", " + object + " is not as " + like + ": " + line});
+  }
+  for (const auto& [object, other] : found) {
+    if (!expected.contains(object))
+      out.push_back({kind, moment + ", " + object + " exists, but does not " + like});
+  }
+}
+
+class Judge {
+ public:
+  Judge(const Trial& trial, const ReportsError& reports_error)
+      : trial_(trial), reports_error_(reports_error) {}
+
+  Verdict verdict() {
+    const bool wrong = trial_.kind == ValueKind::wrong;
+    const bool failed = !trial_.after.facts.failure.empty();
+    const bool rejected = wrong || failed || reports(trial_.after);
+    for (const std::string& write : trial_.restless)
+      add(Kind::unstable, "a restart of the operator, before the change, leads to: " + write);
+    if (!trial_.after.facts.trouble.empty())
+      add(Kind::unsettled, "after the change, " + trial_.after.facts.trouble);
+    if (rejected) {
+      judge_rejection(wrong);
+    } else {
+      judge_acceptance();
+    }
+    if (trial_.rolled_back) judge_rollback(*trial_.rolled_back, rejected);
+    return {.problems = std::move(problems_), .reported = rejected && told(trial_.after)};
+  }
+
+ private:
+  void add(Kind kind, std::string text) { problems_.push_back({kind, std::move(text)}); }
+
+  bool warns(const Seen& seen) const {
+    return std::any_of(seen.warnings.begin(), seen.warnings.end(), [this](const std::string& warning) {
+      return !trial_.before.warnings.contains(warning);
+    });
+  }
+  // Reports an error that was not there before.
+  bool reports(const Seen& seen) const {
+    if (warns(seen)) return true;
+    return reports_error_(object_of(seen, trial_.object)) &&
+           !reports_error_(object_of(trial_.before, trial_.object));
+  }
+  bool told(const Seen& seen) const {
+    return reports(seen) || shows_change(object_of(trial_.before, trial_.object)["status"],
+                                         object_of(seen, trial_.object)["status"]);
+  }
+
+  void judge_rejection(bool wrong);
+  void judge_acceptance();
+  void judge_rollback(const Seen& back, bool rejected);
+
+  const Trial& trial_;
+  const ReportsError& reports_error_;
+  std::vector<OperationProblem> problems_;
+};
+
+void Judge::judge_rejection(bool wrong) {
+  const std::string& failure = trial_.after.facts.failure;
+  if (!told(trial_.after)) {
+    std::string text = wrong
+                           ? "the wrong value is reported neither at admission, nor in the status, nor by a "
+                             "Warning Event"
+                           : "the change fails, and neither the status nor a Warning Event says so";
+    if (!failure.empty()) text += "; the error is: " + failure;
+    add(Kind::unreported, text);
+  }
+  for (const std::string& loss : trial_.after.facts.losses)
+    add(Kind::destroyed, "because of a value that is not accepted, " + loss);
+}
+
+void Judge::judge_acceptance() {
+  if (!trial_.fresh) return;
+  const Seen& fresh = *trial_.fresh;
+  if (!fresh.facts.failure.empty() || reports(fresh)) {
+    add(Kind::not_as_fresh, "the operator accepts the change, but not a new object with this value" +
+                                (fresh.facts.failure.empty() ? "" : ": " + fresh.facts.failure));
+    return;
+  }
+  if (fresh.facts.settled && trial_.before.facts.settled && !trial_.after.facts.settled)
+    add(Kind::unsettled, "after the change, work is left when the time is over");
+  compare(fresh.state, trial_.after.state, Kind::not_as_fresh, "after the change",
+          "in the world of a new object", problems_);
+}
+
+void Judge::judge_rollback(const Seen& back, bool rejected) {
+  const std::string moment = "after the change back";
+  if (!back.facts.trouble.empty()) return add(Kind::unsettled, moment + ", " + back.facts.trouble);
+  const bool refused = !back.facts.failure.empty() || reports(back);
+  if (refused && !rejected) {
+    // As of a claim, which can only grow.
+    if (!told(back))
+      add(Kind::unreported,
+          moment + ", reconciles fail, and neither the status nor a Warning Event says so; the error is: " +
+              back.facts.failure);
+    return;
+  }
+  if (!back.facts.failure.empty())
+    return add(Kind::not_rolled_back, moment + ", reconciles still fail: " + back.facts.failure);
+  compare(trial_.before.state, back.state, Kind::not_rolled_back, moment, "before it", problems_);
+}
+
+// Returns the path of a line of differences().
+std::string path_of(const std::string& line) {
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '[' && line.compare(at, 2, "[\"") == 0)
+      at = std::min(line.find("\"]", at), line.size() - 1);
+    if (line.compare(at, 2, ": ") == 0) return line.substr(0, at);
+  }
+  return line;
+}
+
+}  // namespace
+
+Verdict judge(const Trial& trial, const ReportsError& reports_error) {
+  return Judge(trial, reports_error).verdict();
+}
+
+std::vector<OperationProblem> judge_reference(const Seen& first, const Seen& again) {
+  std::vector<OperationProblem> problems;
+  if (!first.facts.trouble.empty()) problems.push_back({Kind::unsettled, first.facts.trouble});
+  if (!first.facts.failure.empty())
+    problems.push_back({Kind::unreported, "reconciles of the given object fail: " + first.facts.failure});
+  compare(first.state, again.state, Kind::not_repeatable, "after a second creation", "after the first",
+          problems);
+  return problems;
+}
+
+std::vector<std::string> dependents_of(const EndState& before, const EndState& after,
+                                       const std::string& object) {
+  std::vector<std::string> fields;
+  for (const auto& [name, value] : after) {
+    const auto known = before.find(name);
+    if (known == before.end()) {
+      fields.push_back(name);
+      continue;
+    }
+    for (const std::string& line : differences(known->second, value)) {
+      const std::string path = path_of(line);
+      if (name != object || path.starts_with("status")) fields.push_back(name + " " + path);
+    }
+  }
+  for (const auto& [name, value] : before) {
+    if (!after.contains(name)) fields.push_back(name);
+  }
+  std::sort(fields.begin(), fields.end());
+  return fields;
+}
+
+}  // namespace testing::detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// One change, and the judgement of what followed.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <evenkeel/testing/operations.hpp>
+
+#include "testing/operations/observation.hpp"
+
+namespace evenkeel {
+inline namespace v0 {
+namespace testing::detail {
+
+struct Trial {
+  ValueKind kind = ValueKind::valid;
+  std::string object = {};                 ///< The changed object, as a key of end states.
+  std::vector<std::string> restless = {};  ///< Writes of the operator after its start, before the change.
+  Seen before = {};
+  Seen after = {};
+  std::optional<Seen> fresh = {};        ///< Of an object created with the value, if that is possible.
+  std::optional<Seen> rolled_back = {};  ///< If the server accepted the change back.
+};
+
+struct Verdict {
+  std::vector<OperationProblem> problems = {};
+  bool reported = false;  ///< The operator does not accept the value, and says so.
+};
+
+/// Returns true if the status of an object reports an error.
+using ReportsError = std::function<bool(const Json& object)>;
+
+Verdict judge(const Trial& trial, const ReportsError& reports_error);
+
+/// Returns the problems of the given object: `again` is a second creation of it.
+std::vector<OperationProblem> judge_reference(const Seen& first, const Seen& again);
+
+/// Returns the fields that differ, with their objects: "pods default/web-0 spec.hostname". Of the object
+/// itself only its status.
+std::vector<std::string> dependents_of(const EndState& before, const EndState& after,
+                                       const std::string& object);
+
+}  // namespace testing::detail
+}  // namespace v0
+}  // namespace evenkeel
