@@ -85,8 +85,8 @@ struct OperationFinding {
   std::vector<OperationProblem> problems = {};
   /// Writes of the run beside what the controllers saw, a line each.
   std::string timeline = {};
-  std::size_t alike =
-      0;  ///< Number of other changes of the same property whose first problem is of its kind.
+  /// Number of other changes of the same property whose first problem is of its kind.
+  std::size_t alike = 0;
 };
 
 /// A property that was changed.
@@ -140,8 +140,8 @@ EVENKEEL_API Operations operations(const std::function<std::vector<ControllerSpe
 /// before. A wrong value must be refused at admission, or reported by the operator, which destroys nothing.
 /// Equal arguments give equal results, except for `took`.
 /// Throws std::invalid_argument for options out of range, malformed paths and values, and values for a path
-/// that does not exist; ApiError if the
-/// server refuses `object`, and what Harness(), Harness::add() and `environment` throw.
+/// that does not exist; ApiError if the server refuses `object`, and what Harness(), Harness::add() and
+/// `environment` throw.
 template <ObjectType T, class Make>
 requires std::invocable<Make&> Operations operations(Make make, const T& object,
                                                      const OperationsOptions& options = {}) {
