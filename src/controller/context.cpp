@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdexcept>
 
+#include <evenkeel/api/dynamic.hpp>
 #include <evenkeel/base/error.hpp>
+#include <evenkeel/client/resource_client.hpp>
 #include <evenkeel/client/subresources.hpp>
 #include <evenkeel/controller/context.hpp>
 #include <evenkeel/events/event_recorder.hpp>
+
+#include "controller/apply_plan.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -68,6 +72,62 @@ void Context::refuse_stranger() {
       "Context: patch takes a reference only to the object that is being reconciled; of any other object "
       "give the "
       "Snapshot that find() or list() returned");
+}
+
+bool Context::must_apply(const ContextApplyOptions& options, const ResourceId& resource, ObjectMeta& metadata,
+                         const Json& document, const ObjectMeta* current_metadata,
+                         const Json& current) const {
+  if (current_metadata != nullptr) require_own(options, resource, metadata, *current_metadata);
+  if (!options.skip_unchanged) return true;
+  const std::string annotation = detail::applied_annotation(options_.field_owner);
+  std::string record = detail::applied_hash(document);
+  if (current_metadata != nullptr && !is_deleting(*current_metadata)) {
+    const auto found = current_metadata->annotations.find(annotation);
+    if (found != current_metadata->annotations.end() && found->second == record &&
+        detail::has_applied(document, current)) {
+      if (options_.applies_skipped != nullptr)
+        options_.applies_skipped->fetch_add(1, std::memory_order_relaxed);
+      return false;
+    }
+  }
+  metadata.annotations[annotation] = std::move(record);
+  return true;
+}
+
+void Context::require_own(const ContextApplyOptions& options, const ResourceId& resource,
+                          const ObjectMeta& metadata, const ObjectMeta& current) const {
+  const OwnerReference* const wanted = controller_of(metadata);
+  if (wanted == nullptr) return;
+  const OwnerReference* const found = controller_of(current);
+  if (found != nullptr && found->uid == wanted->uid) return;
+  const std::string text = "apply " + resource.kind + " " + key_of(metadata).str() + ": " + wanted->kind +
+                           " " + wanted->name + " cannot control it: ";
+  if (found != nullptr) {
+    const bool former = same_owner(*found, *wanted);
+    throw OwnedByAnother(text + "it is controlled by " + (former ? "a former " : "") + found->kind + " " +
+                         found->name);
+  }
+  const bool applied = current.annotations.contains(detail::applied_annotation(options_.field_owner));
+  if (options.unowned == Unowned::refuse && !applied)
+    throw OwnedByAnother(text + "it exists and has no controller");
+}
+
+bool Context::must_recreate(const ApiError& error, const ResourceId& resource,
+                            const ObjectMeta& metadata) const {
+  if (!detail::is_immutable(error)) return false;
+  const ObjectKey key = key_of(metadata);
+  const ResourceClient objects = client_.resource(resource);
+  const Snapshot<DynamicObject> current = objects.find(key);
+  if (!current) return true;
+  if (current->is_deleting()) return false;
+  const ObjectMeta found = current->metadata();
+  const OwnerReference* const wanted = controller_of(metadata);
+  const OwnerReference* const owner = controller_of(found);
+  if (wanted != nullptr && (owner == nullptr || owner->uid != wanted->uid)) return false;
+  log().info("recreating an object, as the server refuses to change it",
+             {{"kind", resource.kind}, {"name", key.str()}, {"error", error.message()}});
+  objects.remove(key, {.propagation = Propagation::background, .uid = found.uid});
+  return true;
 }
 
 void Context::imply(const ResourceInfo& resource, ObjectMeta& metadata, bool own, const char* verb) const {

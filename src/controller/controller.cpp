@@ -385,6 +385,9 @@ std::optional<TimePoint> Controller::Impl::next_due() {
 void Controller::Impl::collect(MetricSink& sink) {
   runner_.meter().collect(sink, spec_.options.name, spec_.options.in_flight.value_or(workers_),
                           runner_.active());
+  sink.counter("evenkeel_controller_applies_skipped_total",
+               "Applies that sent nothing, as nothing had changed", {{"controller", spec_.options.name}},
+               static_cast<double>(runner_.applies_skipped()));
   queue_.queue().collect(sink);
   inspector_.collect(sink);
 }

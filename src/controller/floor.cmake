@@ -18,6 +18,7 @@ set(controller_headers
   result_core.hpp
   source.hpp)
 set(controller_sources
+  apply_plan.cpp
   backoff_core.cpp
   builder.cpp
   context.cpp

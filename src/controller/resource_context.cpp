@@ -72,6 +72,23 @@ std::vector<Object> ResourceContext::owned_by(const ObjectMeta& owner) const {
 
 Object ResourceContext::apply(DynamicObject object, ContextApplyOptions options) {
   imply(object, options.own, "apply");
+  const bool reads = options.skip_unchanged || options.unowned == Unowned::refuse;
+  Object current = reads ? find(object.key()) : Object();
+  return apply_to(std::move(current), std::move(object), options);
+}
+
+Object ResourceContext::apply_to(Object current, DynamicObject object, const ContextApplyOptions& options) {
+  ObjectMeta metadata = object.metadata();
+  const ObjectMeta current_metadata = current ? current->metadata() : ObjectMeta();
+  if (!context_.must_apply(options, resource(), metadata, object.body(),
+                           current ? &current_metadata : nullptr, current ? current->body() : Json()))
+    return current;
+  for (const auto& [name, value] : metadata.annotations) object.set_annotation(name, value);
+  try {
+    return wrote(client_.apply(object, {.force = options.force}));
+  } catch (const ApiError& error) {
+    if (!options.recreate_immutable || !context_.must_recreate(error, resource(), metadata)) throw;
+  }
   return wrote(client_.apply(object, {.force = options.force}));
 }
 

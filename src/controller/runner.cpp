@@ -126,7 +126,8 @@ Context Runner::context_for(const Request& request, std::uint64_t attempt, const
                   .timeout = spec_.options.reconcile_timeout,
                   .clock = environment_.clock,
                   .span = span_of(request, attempt, id),
-                  .events = environment_.events});
+                  .events = environment_.events,
+                  .applies_skipped = &applies_skipped_});
 }
 
 ReconcileOutcome Runner::run_once(Context& context, std::exception_ptr& panic, const Ownership* owned) {

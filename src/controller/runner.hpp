@@ -42,6 +42,8 @@ class Runner {
   void cancel() noexcept { cancel_.request_stop(); }
   /// Returns the current values.
   ReconcileMeter meter() const;
+  /// Returns the number of applies that sent nothing, as nothing had changed.
+  std::uint64_t applies_skipped() const noexcept { return applies_skipped_.load(std::memory_order_relaxed); }
   /// Returns the number of running reconciles.
   std::size_t active() const noexcept { return active_.load(std::memory_order_relaxed); }
 
@@ -64,7 +66,8 @@ class Runner {
   const std::shared_ptr<RunLinks> links_;
   RunIds run_ids_;
   std::stop_source cancel_;
-  std::atomic<std::size_t> active_ = 0;  // statistics only, no ordering required
+  std::atomic<std::size_t> active_ = 0;             // statistics only, no ordering required
+  std::atomic<std::uint64_t> applies_skipped_ = 0;  // statistics only
   mutable Mutex mutex_;
   ReconcileMeter meter_ EVENKEEL_GUARDED_BY(mutex_);
 };

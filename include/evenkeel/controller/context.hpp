@@ -2,6 +2,7 @@
 // The argument of a reconcile: a client bound to the run, cached reads, log, deadline and stop token.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,11 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include <evenkeel/api/codec.hpp>
 #include <evenkeel/api/fields.hpp>
 #include <evenkeel/api/metadata.hpp>
 #include <evenkeel/api/resource.hpp>
 #include <evenkeel/api/snapshot.hpp>
 #include <evenkeel/base/clock.hpp>
+#include <evenkeel/base/error.hpp>
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/log.hpp>
 #include <evenkeel/base/object_key.hpp>
@@ -60,6 +63,21 @@ struct PrimaryOf final : Primary {
 
 }  // namespace detail
 
+/// Thrown by an apply of an object that another owner controls, or nobody; what() names both. See
+/// ContextApplyOptions::skip_unchanged and unowned.
+class EVENKEEL_API OwnedByAnother : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Treatment of an applied object that exists and that no owner controls.
+enum class Unowned : std::uint8_t {
+  adopt,  ///< It is applied, and so gets its controller.
+  /// OwnedByAnother is thrown without a write, unless an annotation says that the same field owner applied it
+  /// before with ContextApplyOptions::skip_unchanged.
+  refuse,
+};
+
 struct ContextApplyOptions {
   /// Makes the object that is being reconciled the controller of the applied object, unless `object` names a
   /// controller or is the reconciled object itself. It is an error if the reconciled object has a namespace
@@ -67,6 +85,15 @@ struct ContextApplyOptions {
   /// is set; the garbage collector does not delete the applied object, so a finalizer must.
   bool own = true;
   bool force = true;  ///< Takes over fields that another field owner holds.
+  /// Reads the object first, as find() does, and sends nothing if it has every field that is applied, and the
+  /// last apply was of exactly these, which an annotation of the object records. Throws OwnedByAnother
+  /// without a write if another owner controls it. See docs/applying.md
+  bool skip_unchanged = false;
+  /// Deletes the object and applies it again if the server refuses to change an immutable field. If the old
+  /// object is not removed at once, the error of the server is thrown, and the next run tries again. An
+  /// object with another controller or none is not deleted.
+  bool recreate_immutable = false;
+  Unowned unowned = Unowned::adopt;  ///< With refuse, the object is read first, too.
 };
 
 struct ContextCreateOptions {
@@ -91,6 +118,8 @@ struct ContextOptions {
   std::shared_ptr<const Clock> clock = real_clock();
   Span span = {};                   ///< Of the run; not recorded by default.
   EventRecorder* events = nullptr;  ///< Null: Events are only logged. Outlives the context.
+  /// Counts the applies that skip_unchanged made unnecessary. Null: they are not counted.
+  std::atomic<std::uint64_t>* applies_skipped = nullptr;
 };
 
 /// One run of a reconciler. Every call made through it carries the run's deadline, stop token and field
@@ -164,10 +193,22 @@ class EVENKEEL_API Context {
 
   /// Sends a server-side apply of the fields that `object` sets. An empty namespace means that of the object
   /// being reconciled. Throws std::invalid_argument without sending a request if the object being reconciled
-  /// cannot own it; see ContextApplyOptions::own.
+  /// cannot own it; see ContextApplyOptions::own. Returns the object as it is now.
   template <ObjectType T>
   Snapshot<T> apply(T object, ContextApplyOptions options = {}) {
     imply(T::resource, object.metadata, options.own, "apply");
+    if (options.skip_unchanged || options.unowned == Unowned::refuse) {
+      Snapshot<T> current = find<T>(key_of(object));
+      if (!must_apply(options, T::resource, object.metadata, to_tree(type_info<T>(), &object),
+                      current ? &current->metadata : nullptr,
+                      current ? to_tree(type_info<T>(), current.get()) : Json()))
+        return current;
+    }
+    try {
+      return wrote(client_.apply(object, {.force = options.force}));
+    } catch (const ApiError& error) {
+      if (!options.recreate_immutable || !must_recreate(error, T::resource, object.metadata)) throw;
+    }
     return wrote(client_.apply(object, {.force = options.force}));
   }
   /// Sends a server-side apply of the status that `object` sets; no other part of it is sent. See
@@ -292,6 +333,15 @@ class EVENKEEL_API Context {
   [[noreturn]] static void refuse_stranger();
   [[noreturn]] static void refuse_without_cache(const ResourceInfo& resource, const std::string& index);
   void imply(const ResourceInfo& resource, ObjectMeta& metadata, bool own, const char* verb) const;
+  // Returns false, and counts it, if nothing has to be sent; otherwise records `document` in the annotations
+  // of `metadata`. `current_metadata` is null if the object does not exist. Throws OwnedByAnother.
+  bool must_apply(const ContextApplyOptions& options, const ResourceId& resource, ObjectMeta& metadata,
+                  const Json& document, const ObjectMeta* current_metadata, const Json& current) const;
+  void require_own(const ContextApplyOptions& options, const ResourceId& resource, const ObjectMeta& metadata,
+                   const ObjectMeta& current) const;
+  // Deletes the object if `error` says that it cannot be changed, and returns true if it can be applied
+  // again.
+  bool must_recreate(const ApiError& error, const ResourceId& resource, const ObjectMeta& metadata) const;
 
   ContextOptions options_;
   ObjectKey key_;

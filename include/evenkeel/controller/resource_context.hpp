@@ -70,6 +70,9 @@ class EVENKEEL_API ResourceContext {
   }
 
  private:
+  // Applies an object with its namespace and controller. `current` is its present state, empty if it does not
+  // exist or no option needs it.
+  Object apply_to(Object current, DynamicObject object, const ContextApplyOptions& options);
   void imply(DynamicObject& object, bool own, const char* verb) const;
   const Object& current(const DynamicObject& object) const;
   Object wrote(Object object) const;
