@@ -6,6 +6,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/in_quotes.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 
@@ -92,10 +94,6 @@ std::string lower(std::string_view name) {
   std::string result(name);
   for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return result;
-}
-
-std::string quoted(std::string_view name) {
-  return "\"" + std::string(name) + "\"";
 }
 
 std::string name_in_group(const ResourceId& id) {
@@ -194,12 +192,12 @@ void DiscoveryTable::complete_from(const DiscoveryTable& before) {
 
 DiscoveryMatch DiscoveryTable::find_kind(std::string_view group, std::string_view kind,
                                          std::string_view version) const {
-  std::string what = "kind " + quoted(kind);
+  std::string what = "kind " + in_quotes(kind);
   if (!version.empty()) {
     what +=
-        " in version " + quoted(group.empty() ? version : std::string(group) + "/" + std::string(version));
+        " in version " + in_quotes(group.empty() ? version : std::string(group) + "/" + std::string(version));
   } else {
-    what += group.empty() ? " in the core group" : " in group " + quoted(group);
+    what += group.empty() ? " in the core group" : " in group " + in_quotes(group);
   }
   std::string unavailable;
   for (const ServedGroupVersion& served : versions_) {
@@ -219,7 +217,7 @@ DiscoveryMatch DiscoveryTable::find_kind(std::string_view group, std::string_vie
 }
 
 DiscoveryMatch DiscoveryTable::find_name(std::string_view name) const {
-  const std::string what = "resource " + quoted(name);
+  const std::string what = "resource " + in_quotes(name);
   const std::size_t dot = name.find('.');
   const std::string plain = lower(name.substr(0, dot));
   const auto group =

@@ -4,6 +4,7 @@
 #include <evenkeel/api/bytes.hpp>
 
 #include "base/files.hpp"
+#include "base/in_quotes.hpp"
 #include "base/limits.hpp"
 #include "client/yaml_text.hpp"
 #include "http/wire_check.hpp"
@@ -235,10 +236,6 @@ void take_user(Config& config, const Reader& user, const std::string& file) {
     config.exec.command = relative_to(config.exec.command, file);
 }
 
-std::string quoted(const std::string& name) {
-  return "\"" + name + "\"";
-}
-
 }  // namespace
 
 void Kubeconfig::add(const std::string& file, std::string_view text) {
@@ -277,7 +274,7 @@ const Kubeconfig::Entry& Kubeconfig::find(const Section& section, const char* wh
                                           const Entry& asking, const std::string& context) const {
   const auto found = section.find(name);
   if (found == section.end())
-    throw ConfigError(asking.file, context, what + (" " + quoted(name)), "not found");
+    throw ConfigError(asking.file, context, what + (" " + in_quotes(name)), "not found");
   return found->second;
 }
 
@@ -299,15 +296,15 @@ Config Kubeconfig::resolve(const std::string& wanted) const {
   Config config;
   if (const std::string space = context.text("namespace"); !space.empty()) config.namespace_ = space;
   const Entry& cluster = find(clusters_, "cluster", cluster_name, entry, name);
-  take_cluster(config, Reader(cluster.file, name, "cluster " + quoted(cluster_name), cluster.node));
-  config.origin = entry.file + ", context " + quoted(name);
+  take_cluster(config, Reader(cluster.file, name, "cluster " + in_quotes(cluster_name), cluster.node));
+  config.origin = entry.file + ", context " + in_quotes(name);
   if (user_name.empty()) return config;
   const Entry& user = find(users_, "user", user_name, entry, name);
   Config with_user = config;
-  take_user(with_user, Reader(user.file, name, "user " + quoted(user_name), user.node), user.file);
+  take_user(with_user, Reader(user.file, name, "user " + in_quotes(user_name), user.node), user.file);
   if (with_user.exec.provide_cluster_info)
     take_extension(with_user.exec,
-                   Reader(cluster.file, name, "cluster " + quoted(cluster_name), cluster.node));
+                   Reader(cluster.file, name, "cluster " + in_quotes(cluster_name), cluster.node));
   return config.server.starts_with("https://") ? with_user : config;  // no credentials over plain http
 }
 

@@ -9,6 +9,7 @@
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/manager/flag_set.hpp>
 
+#include "base/in_quotes.hpp"
 #include "manager/settings.hpp"
 
 namespace evenkeel {
@@ -21,17 +22,13 @@ bool parse_whole(std::string_view text, Number& number) {
   return failure == std::errc() && end == text.data() + text.size();
 }
 
-std::string quoted(std::string_view text) {
-  return "\"" + std::string(text) + "\"";
-}
-
 void check_name(const std::string& name) {
   const auto valid = [](char letter) {
     return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '-';
   };
   if (name.size() < 4 || !name.starts_with("--") || name[2] == '-' ||
       !std::all_of(name.begin(), name.end(), valid)) {
-    throw std::invalid_argument("FlagSet: " + quoted(name) +
+    throw std::invalid_argument("FlagSet: " + detail::in_quotes(name) +
                                 " is not a flag name such as --default-image, in lower case");
   }
 }
@@ -49,8 +46,8 @@ namespace detail {
 std::int64_t parse_signed(std::string_view text, std::int64_t least, std::int64_t most) {
   std::int64_t number = 0;
   if (!parse_whole(text, number) || number < least || number > most) {
-    throw std::invalid_argument(quoted(text) + " is not a number from " + std::to_string(least) + " to " +
-                                std::to_string(most));
+    throw std::invalid_argument(detail::in_quotes(text) + " is not a number from " + std::to_string(least) +
+                                " to " + std::to_string(most));
   }
   return number;
 }
@@ -58,12 +55,13 @@ std::int64_t parse_signed(std::string_view text, std::int64_t least, std::int64_
 std::uint64_t parse_unsigned(std::string_view text, std::uint64_t most) {
   std::uint64_t number = 0;
   if (!parse_whole(text, number) || number > most)
-    throw std::invalid_argument(quoted(text) + " is not a number from 0 to " + std::to_string(most));
+    throw std::invalid_argument(detail::in_quotes(text) + " is not a number from 0 to " +
+                                std::to_string(most));
   return number;
 }
 
 void refuse_word(std::string_view text, const std::vector<std::string>& words) {
-  throw std::invalid_argument(quoted(text) + " is none of " + join_words(words));
+  throw std::invalid_argument(detail::in_quotes(text) + " is none of " + join_words(words));
 }
 
 }  // namespace detail
@@ -107,7 +105,7 @@ FlagSet& FlagSet::add(std::string name, double& target, std::string help) {
   const auto take = [&target](std::string_view text) {
     double number = 0;
     if (!parse_whole(text, number) || !std::isfinite(number))
-      throw std::invalid_argument(quoted(text) + " is not a number");
+      throw std::invalid_argument(detail::in_quotes(text) + " is not a number");
     target = number;
   };
   char now[32];

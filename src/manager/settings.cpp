@@ -14,14 +14,12 @@
 #include <evenkeel/workqueue/priority_store.hpp>
 #include <evenkeel/workqueue/two_lane_store.hpp>
 
+#include "base/in_quotes.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 namespace {
-
-std::string quoted(std::string_view text) {
-  return "\"" + std::string(text) + "\"";
-}
 
 // Returns `first`, with unset members from `second`.
 ControllerSettings merged(ControllerSettings first, const ControllerSettings& second) {
@@ -101,7 +99,7 @@ std::optional<std::string> Settings::unknown_name() const {
   for (const SettingsSource* source : {&flags_, &file_}) {
     for (const auto& [name, named] : source->controllers) {
       if (known_.count(name) != 0) continue;
-      return named.where + ": there is no controller " + quoted(name) + "; there " +
+      return named.where + ": there is no controller " + in_quotes(name) + "; there " +
              (known_.size() == 1 ? "is " : "are ") + (there_are.empty() ? "none" : there_are);
     }
   }
@@ -112,7 +110,7 @@ std::size_t parse_workers(std::string_view text) {
   std::uint32_t number = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (failure != std::errc() || end != text.data() + text.size() || number < 1 || number > 4096) {
-    throw std::invalid_argument(quoted(text) + " is not a number from 1 to 4096");
+    throw std::invalid_argument(in_quotes(text) + " is not a number from 1 to 4096");
   }
   return number;
 }
@@ -120,7 +118,7 @@ std::size_t parse_workers(std::string_view text) {
 Duration parse_timeout(std::string_view text) {
   const std::optional<Duration> duration = parse_duration(text);
   if (!duration || *duration < Duration::zero()) {
-    throw std::invalid_argument(quoted(text) + " is not a duration such as 500ms, 30s, 2m or 1h30m");
+    throw std::invalid_argument(in_quotes(text) + " is not a duration such as 500ms, 30s, 2m or 1h30m");
   }
   return *duration;
 }
@@ -128,20 +126,20 @@ Duration parse_timeout(std::string_view text) {
 EventGate parse_event_gate(std::string_view text) {
   if (text == "on") return EventGate::on;
   if (text == "off") return EventGate::off;
-  throw std::invalid_argument(quoted(text) + " is neither on nor off");
+  throw std::invalid_argument(in_quotes(text) + " is neither on nor off");
 }
 
 OnStuck parse_on_stuck(std::string_view text) {
   if (text == "failLiveness") return OnStuck::fail_liveness;
   if (text == "report") return OnStuck::report;
-  throw std::invalid_argument(quoted(text) + " is neither failLiveness nor report");
+  throw std::invalid_argument(in_quotes(text) + " is neither failLiveness nor report");
 }
 
 std::size_t parse_size(std::string_view text) {
   constexpr std::int64_t most = std::int64_t{1} << 30;
   const std::optional<Quantity> size = Quantity::parse(text);
   if (!size || size->value() < 0 || size->value() > most) {
-    throw std::invalid_argument(quoted(text) + " is not a size from 0 to 1Gi such as 65536, 512Ki or 1Mi");
+    throw std::invalid_argument(in_quotes(text) + " is not a size from 0 to 1Gi such as 65536, 512Ki or 1Mi");
   }
   return static_cast<std::size_t>(size->value());
 }
@@ -162,7 +160,7 @@ std::string parse_store(std::string_view text) {
   for (const std::string_view word : {"priority", "fifo", "two-lane", "fair"}) {
     if (text == word) return std::string(text);
   }
-  throw std::invalid_argument(quoted(text) + " is none of priority, fifo, two-lane, fair");
+  throw std::invalid_argument(in_quotes(text) + " is none of priority, fifo, two-lane, fair");
 }
 
 std::string parse_bind_address(std::string_view text) {
