@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <cstdint>
+#include <vector>
 
 namespace evenkeel {
 inline namespace v0 {
@@ -13,6 +14,20 @@ namespace detail {
 namespace {
 
 enum class Lists { in_order, in_any_order };
+
+constexpr std::array set_by_server = {"managedFields", "resourceVersion",   "uid",
+                                      "generation",    "creationTimestamp", "deletionTimestamp"};
+constexpr std::string_view annotation_prefix = "applied.evenkeel.dev/";
+
+bool is_set_by_server(std::string_view member) {
+  return std::find(set_by_server.begin(), set_by_server.end(), member) != set_by_server.end();
+}
+
+// An apply replaces these as a whole: maps of labels that select (selector, nodeSelector, labelSelector), and
+// references to a key. Of others than the built-in kinds the names are a guess.
+bool is_atomic(std::string_view member) {
+  return member.ends_with("elector") || member.ends_with("KeyRef");
+}
 
 // FNV-1a: equal in every program and version, as it is stored in objects.
 std::string hash_text(std::string_view text) {
@@ -39,9 +54,10 @@ bool contains_items(const Json::Array& current, const Json::Array& applied, List
 // An absent member is null, as one that is applied as null in order to remove it.
 bool contains(const Json& current, const Json& applied, Lists lists) {
   if (applied.is_object() && current.is_object()) {
-    for (const auto& [name, value] : applied.as_object())
-      if (!contains(current[name], value, lists)) return false;
-    return true;
+    return std::all_of(applied.as_object().begin(), applied.as_object().end(), [&](const auto& member) {
+      const Json& now = current[member.name];
+      return is_atomic(member.name) ? now == member.value : contains(now, member.value, lists);
+    });
   }
   if (applied.is_array() && current.is_array())
     return contains_items(current.as_array(), applied.as_array(), lists);
@@ -54,14 +70,32 @@ bool is_ignored(std::string_view member) {
 }
 
 bool has_metadata(const Json& applied, const Json& current) {
-  static constexpr std::array set_by_server = {"managedFields", "resourceVersion",   "uid",
-                                               "generation",    "creationTimestamp", "deletionTimestamp"};
   for (const auto& [name, value] : applied.as_object()) {
-    if (std::find(set_by_server.begin(), set_by_server.end(), std::string_view(name)) != set_by_server.end())
-      continue;
+    if (is_set_by_server(name)) continue;
     if (!contains(current[name], value, Lists::in_any_order)) return false;
   }
   return true;
+}
+
+// The record of an apply must not depend on the object that an earlier apply has made.
+void forget_server(Json& metadata) {
+  for (const char* member : set_by_server) metadata.erase(member);
+  Json* const annotations = metadata.find("annotations");
+  if (annotations == nullptr || !annotations->is_object()) return;
+  std::vector<std::string> records;
+  for (const auto& [name, value] : annotations->as_object()) {
+    if (name.starts_with(annotation_prefix)) records.push_back(name);
+  }
+  for (const std::string& name : records) annotations->erase(name);
+  if (annotations->as_object().empty()) metadata.erase("annotations");
+}
+
+// Returns the part of an error that is the server's own, without names and refused values:
+// "spec.selector: Invalid value: {...}: field is immutable" gives "field is immutable".
+std::string own_words(const std::string& message) {
+  std::string line = message.substr(0, message.find('\n'));
+  if (const std::size_t colon = line.rfind(": "); colon != std::string::npos) line.erase(0, colon + 2);
+  return line;
 }
 
 bool is_sound_name(std::string_view text) {
@@ -74,13 +108,15 @@ bool is_sound_name(std::string_view text) {
 }  // namespace
 
 std::string applied_annotation(std::string_view field_owner) {
-  return "applied.evenkeel.dev/" +
+  return std::string(annotation_prefix) +
          (is_sound_name(field_owner) ? std::string(field_owner) : hash_text(field_owner));
 }
 
 std::string applied_hash(const Json& document) {
   Json hashed = document;
   hashed.erase("status");
+  if (Json* const metadata = hashed.find("metadata"); metadata != nullptr && metadata->is_object())
+    forget_server(*metadata);
   return hash_text(hashed.dump());  // members are sorted
 }
 
@@ -100,13 +136,15 @@ bool has_applied(const Json& document, const Json& current) {
 // The server has no reason of its own for it: these are the words of its validation.
 bool is_immutable(const ApiError& error) {
   if (!error.is_invalid()) return false;
-  const auto says = [](const std::string& text) {
+  const auto says = [](const std::string& message) {
+    const std::string text = own_words(message);
     return text.find("immutable") != std::string::npos || text.find("may not change") != std::string::npos ||
            (text.find("updates to ") != std::string::npos && text.find("are forbidden") != std::string::npos);
   };
   const auto& causes = error.status().causes;
-  return says(error.message()) || std::any_of(causes.begin(), causes.end(),
-                                              [&](const StatusCause& cause) { return says(cause.message); });
+  if (causes.empty()) return says(error.message());
+  return std::all_of(causes.begin(), causes.end(),
+                     [&](const StatusCause& cause) { return says(cause.message); });
 }
 
 }  // namespace detail

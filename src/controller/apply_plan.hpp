@@ -15,13 +15,15 @@ namespace detail {
 
 /// Returns the name of the annotation in which a field owner records its last apply.
 std::string applied_annotation(std::string_view field_owner);
-/// Returns the record of an apply: a hash of all that it states except the status. It shows that a field
-/// which the program no longer applies has to be removed.
+/// Returns the record of an apply: a hash of all that it states except the status, members of the metadata
+/// that the server sets, and records. It shows that a field which the program no longer applies has to be
+/// removed.
 std::string applied_hash(const Json& document);
-/// Returns true if `current` has every field that `document` applies, with an equal value. Lists must have
-/// equal items in the same order, except in the metadata, where others may have added some.
+/// Returns true if `current` has every field that `document` applies, with an equal value. Selectors and
+/// references to keys must be equal; lists must have equal items in the same order, except in the metadata,
+/// where others may have added some.
 bool has_applied(const Json& document, const Json& current);
-/// Returns true if the server refused a write because it changes an immutable field.
+/// Returns true if the server refused a write only because it changes immutable fields.
 bool is_immutable(const ApiError& error);
 
 }  // namespace detail

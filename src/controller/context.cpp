@@ -123,10 +123,12 @@ bool Context::must_recreate(const ApiError& error, const ResourceId& resource,
   const ObjectMeta found = current->metadata();
   const OwnerReference* const wanted = controller_of(metadata);
   const OwnerReference* const owner = controller_of(found);
-  if (wanted != nullptr && (owner == nullptr || owner->uid != wanted->uid)) return false;
+  if (wanted == nullptr || owner == nullptr || owner->uid != wanted->uid) return false;
   log().info("recreating an object, as the server refuses to change it",
              {{"kind", resource.kind}, {"name", key.str()}, {"error", error.message()}});
-  objects.remove(key, {.propagation = Propagation::background, .uid = found.uid});
+  objects.remove(
+      key,
+      {.propagation = Propagation::background, .uid = found.uid, .resource_version = found.resource_version});
   return true;
 }
 

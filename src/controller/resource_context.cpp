@@ -74,6 +74,7 @@ Object ResourceContext::apply(DynamicObject object, ContextApplyOptions options)
   imply(object, options.own, "apply");
   const bool reads = options.skip_unchanged || options.unowned == Unowned::refuse;
   Object current = reads ? find(object.key()) : Object();
+  if (!current && options.unowned == Unowned::refuse) current = client_.find(object.key());
   return apply_to(std::move(current), std::move(object), options);
 }
 

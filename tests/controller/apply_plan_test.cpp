@@ -56,11 +56,25 @@ TEST(ApplyPlan, ListsAreEqualInOrderExceptInTheMetadata) {
   EXPECT_FALSE(applied(R"({"metadata":{"finalizers":["a"]}})", R"({"metadata":{"finalizers":["b"]}})"));
 }
 
+TEST(ApplyPlan, SelectorsAreAppliedAsAWhole) {
+  EXPECT_FALSE(applied(R"({"spec":{"selector":{"app":"web"}}})",
+                       R"({"spec":{"selector":{"app":"web","tier":"x"},"type":"ClusterIP"}})"));
+  EXPECT_TRUE(applied(R"({"spec":{"selector":{"app":"web"}}})",
+                      R"({"spec":{"selector":{"app":"web"},"type":"ClusterIP"}})"));
+}
+
 TEST(ApplyPlan, TheRecordIsOfAllButTheStatus) {
   const Json one = Json::parse(R"({"data":{"a":"1","b":"2"}})");
   EXPECT_EQ(applied_hash(one), applied_hash(Json::parse(R"({"status":{"x":1},"data":{"b":"2","a":"1"}})")));
   EXPECT_NE(applied_hash(one), applied_hash(Json::parse(R"({"data":{"a":"1"}})")));
   EXPECT_EQ(applied_hash(Json::object()), "8f44b07b5901a25") << "stored in objects: it must not change";
+}
+
+TEST(ApplyPlan, TheRecordDoesNotDependOnTheServerNorOnRecords) {
+  const char* const plain = R"({"metadata":{"name":"web"},"data":{"a":"1"}})";
+  const char* const read = R"({"metadata":{"name":"web","uid":"u","resourceVersion":"7","generation":2,
+      "annotations":{"applied.evenkeel.dev/my-operator":"12"}},"data":{"a":"1"}})";
+  EXPECT_EQ(applied_hash(Json::parse(plain)), applied_hash(Json::parse(read)));
 }
 
 TEST(ApplyPlan, EachFieldOwnerHasAnAnnotation) {
@@ -80,6 +94,14 @@ TEST(ApplyPlan, TheServersWordsForImmutableFieldsAreKnown) {
                                    "'replicas' are forbidden")));
   EXPECT_TRUE(is_immutable(refusal(422, "spec: Forbidden: spec is immutable after creation")));
   EXPECT_FALSE(is_immutable(refusal(422, "spec.replicas: must be greater than or equal to 0")));
+  EXPECT_FALSE(is_immutable(refusal(422,
+                                    "ConfigMap \"immutable-web\" is invalid: data[a b]: Invalid value: "
+                                    "\"field is immutable\": a valid key must consist of")));
+  EXPECT_TRUE(is_immutable(refusal(422, "invalid", "Invalid value: {\"a\":\"b\"}: field is immutable")));
+  ApiError two = refusal(422, "invalid", "Invalid value: {\"a\":\"b\"}: field is immutable");
+  Status both = two.status();
+  both.causes.push_back({.message = "Invalid value: -1: must be greater than or equal to 0"});
+  EXPECT_FALSE(is_immutable(ApiError("apply", both))) << "a new object would be refused, too";
   EXPECT_FALSE(is_immutable(refusal(403, "field is immutable")));
 }
 

@@ -309,6 +309,25 @@ TEST(ErrorReport, IsAConditionOrAText) {
   EXPECT_FALSE(shows("null"));
 }
 
+TEST(ErrorReport, DoesNotChangeWithAnObservedGeneration) {
+  const Json before = Json::parse(
+      R"([{"type":"Ready","status":"True","reason":"Done","message":"","observedGeneration":0}])");
+  Json after = before;
+  after[0]["observedGeneration"] = Json(-1);
+  EXPECT_FALSE(detail::shows_change(before, after));
+  after[0]["reason"] = Json("Waiting");
+  EXPECT_TRUE(detail::shows_change(before, after));
+}
+
+TEST(PropertyChange, IsPrintedAsCppThatCompiles) {
+  EXPECT_EQ(set_property("spec.image", R"("web")").code(),
+            R"x(ek::testing::set_property("spec.image", R"("web")"))x");
+  EXPECT_EQ(set_property("spec.text", R"x("a (b)")x").code(),
+            "ek::testing::set_property(\"spec.text\", R\"json(\"a (b)\")json\")");
+  EXPECT_EQ(remove_property(R"(spec.settings["a.b"])").code(),
+            R"x(ek::testing::remove_property(R"(spec.settings["a.b"])"))x");
+}
+
 TEST(ErrorReport, ChangesWithTheWordsForPeople) {
   const auto changed = [](const char* before, const char* after) {
     return detail::shows_change(Json::parse(before), Json::parse(after));

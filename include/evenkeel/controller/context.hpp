@@ -90,10 +90,12 @@ struct ContextApplyOptions {
   /// without a write if another owner controls it. See docs/applying.md
   bool skip_unchanged = false;
   /// Deletes the object and applies it again if the server refuses to change an immutable field. If the old
-  /// object is not removed at once, the error of the server is thrown, and the next run tries again. An
-  /// object with another controller or none is not deleted.
+  /// object is not removed at once, the error of the server is thrown, and the next run tries again. Only an
+  /// object whose controller is that of the applied one is deleted, so never with `own` false.
   bool recreate_immutable = false;
-  Unowned unowned = Unowned::adopt;  ///< With refuse, the object is read first, too.
+  /// With refuse, the object is read first, too; from the server if the cache has none. Without effect if
+  /// `own` is false and `object` names no controller.
+  Unowned unowned = Unowned::adopt;
 };
 
 struct ContextCreateOptions {
@@ -199,6 +201,7 @@ class EVENKEEL_API Context {
     imply(T::resource, object.metadata, options.own, "apply");
     if (options.skip_unchanged || options.unowned == Unowned::refuse) {
       Snapshot<T> current = find<T>(key_of(object));
+      if (!current && options.unowned == Unowned::refuse) current = client_.find<T>(key_of(object));
       if (!must_apply(options, T::resource, object.metadata, to_tree(type_info<T>(), &object),
                       current ? &current->metadata : nullptr,
                       current ? to_tree(type_info<T>(), current.get()) : Json()))

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <random>
 #include <stdexcept>
+#include <string_view>
 
 #include "testing/operations/error_report.hpp"
 
@@ -55,7 +56,7 @@ Operations Campaign::run() {
     for (const PropertyChange& change : options_.changes) {
       const Change wanted = parsed(change);
       std::optional<Tried> tried = make_change(wanted);
-      if (tried && change.kind == ValueKind::valid) advance(wanted, std::move(*tried));
+      if (tried && change.kind == ValueKind::valid && is_base(*tried)) advance(wanted, std::move(*tried));
     }
   }
   result_.properties_left_out = left_out_.size();
@@ -109,7 +110,7 @@ void Campaign::change_all() {
   }
 }
 
-// Values that were given for a path that does not exist would not be missed.
+// Otherwise values for a path that does not exist would go unnoticed.
 void Campaign::check_values() const {
   for (const auto& [path, values] : options_.values) {
     if (!property_numbers_.contains(path) && result_.left_out == 0)
@@ -121,6 +122,7 @@ void Campaign::check_values() const {
 
 // Returns true if the object is another one afterwards.
 bool Campaign::change_property(const Property& property) {
+  touched(property.path.str());
   std::optional<std::pair<Change, Tried>> first;
   std::size_t effective = 0;
   for (const Change& change : changes_of(property)) {
@@ -133,7 +135,7 @@ bool Campaign::change_property(const Property& property) {
     std::optional<Tried> tried = make_change(change);
     if (!tried || !counts) continue;
     ++effective;
-    if (!first && !tried->verdict.reported) first.emplace(change, std::move(*tried));
+    if (!first && is_base(*tried)) first.emplace(change, std::move(*tried));
   }
   if (!first) return false;
   advance(first->first, std::move(first->second));
@@ -159,7 +161,12 @@ std::vector<Campaign::Change> Campaign::changes_of(const Property& property) con
   return changes;
 }
 
-Campaign::Change Campaign::parsed(const PropertyChange& change) {
+Campaign::Change Campaign::parsed(const PropertyChange& change) const {
+  for (const std::string_view member : {"apiVersion", "kind", "metadata", "status"}) {
+    if (change.path.substr(0, change.path.find_first_of(".[")) == member)
+      throw std::invalid_argument("operations: " + change.path + " is not changed: only the content of a " +
+                                  std::string(subject_.type->name) + " is");
+  }
   Change made{.text = change, .path = PropertyPath::parse(change.path)};
   if (!change.value.empty()) made.value = parsed_value(change.path, change.value);
   return made;
@@ -173,6 +180,9 @@ std::optional<Campaign::Tried> Campaign::make_change(const Change& change) {
     ++result_.changes;
     ++result_.refused;
     ++property.refused;
+    if (!options_.changes.empty() && change.text.kind == ValueKind::valid)
+      report(change, {.problems = {{OperationProblemKind::not_reached,
+                                    "the server refuses the change: " + admission.refusal}}});
     return std::nullopt;
   }
   if (!admission.effective && !options_.changes.empty()) {
@@ -184,6 +194,7 @@ std::optional<Campaign::Tried> Campaign::make_change(const Change& change) {
   if (!admission.effective || change.breaks_schema) return std::nullopt;
   ++result_.changes;
   Trial trial = trial_of(base_, change, admission.document, nullptr);
+  const std::size_t resources = runner_.resources_seen();  // report() may see more
   Tried tried{.verdict = judge(trial, reports_error_)};
   if (change.text.kind == ValueKind::valid) {
     ++property.effective;
@@ -199,8 +210,18 @@ std::optional<Campaign::Tried> Campaign::make_change(const Change& change) {
   const bool clean = tried.verdict.problems.empty() || !trial.fresh;
   tried.next = {.document = std::move(admission.document),
                 .seen = std::move(clean ? trial.after : *trial.fresh),
-                .resources = runner_.resources_seen()};
+                .resources = resources};
   return tried;
+}
+
+// A world without the object, or with an operator that fails or reports an error, would spoil all further
+// changes.
+bool Campaign::is_base(const Tried& tried) const {
+  const Seen& seen = tried.next.seen;
+  const auto object = seen.state.find(runner_.object());
+  if (tried.verdict.reported || !seen.facts.failure.empty() || !seen.facts.trouble.empty()) return false;
+  return object != seen.state.end() &&
+         (!reports_error_(object->second) || reports_error_(base_.seen.state.at(runner_.object())));
 }
 
 void Campaign::advance(const Change& change, Tried tried) {
@@ -248,7 +269,8 @@ void Campaign::report(const Change& change, const Verdict& verdict) {
                            .from = from == nullptr ? "" : from->dump(),
                            .before = necessary_before(change, kind),
                            .problems = verdict.problems};
-  runner_.change(*base_.seen.facts.world, change.path, change.value, true).timeline.swap(finding.timeline);
+  if (kind != OperationProblemKind::not_reached)
+    runner_.change(*base_.seen.facts.world, change.path, change.value, true).timeline.swap(finding.timeline);
   result_.findings.push_back(std::move(finding));
 }
 

@@ -52,6 +52,7 @@ class Campaign {
   bool change_property(const Property& property);
   std::vector<Change> changes_of(const Property& property) const;
   std::optional<Tried> make_change(const Change& change);
+  bool is_base(const Tried& tried) const;
   void advance(const Change& change, Tried tried);
   Base base_of(const Json& document, std::string* refusal);
   void refresh(Base& base) const;
@@ -60,7 +61,7 @@ class Campaign {
   std::vector<PropertyChange> necessary_before(const Change& change, OperationProblemKind kind);
   bool repeats(const std::vector<Change>& before, const Change& change, OperationProblemKind kind);
   TouchedProperty& touched(const std::string& path);
-  static Change parsed(const PropertyChange& change);
+  Change parsed(const PropertyChange& change) const;
 
   const OperationSubject& subject_;
   const OperationsOptions& options_;

@@ -70,7 +70,11 @@ bool shows_change(const Json& before, const Json& after) {
     return false;
   }
   if (!after.is_object()) return false;
-  if (is_condition(after)) return true;
+  if (is_condition(after)) {  // the generation that it observed, and its times, tell nothing
+    const std::initializer_list<std::string_view> telling = {"type", "status", "reason", "message"};
+    return std::any_of(telling.begin(), telling.end(),
+                       [&](std::string_view member) { return before[member] != after[member]; });
+  }
   for (const auto& [name, value] : after.as_object()) {
     if (shows_change(before[name], value)) return true;
     const bool told = value.is_string() && !value.as_string().empty() && is_for_people(name);

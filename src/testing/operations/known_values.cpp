@@ -21,10 +21,9 @@ bool is_one_of(std::string_view name, Members names) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::vector<KnownValues> make_values() {
+std::vector<KnownValues> values_of_pods() {
   constexpr Placement replace = Placement::replace;
   constexpr Placement append = Placement::append;
-  constexpr Placement merge = Placement::merge;
   return {
       {"affinity",
        replace,
@@ -45,13 +44,6 @@ std::vector<KnownValues> make_values() {
         R"({"requests":{"cpu":"250m"}})"},
        {R"({"requests":{"memory":"2Gi"},"limits":{"memory":"1Gi"}})",
         R"({"limits":{"memory":"-1Gi"},"requests":{"memory":"-1Gi"}})"}},
-      {"claim resources",
-       replace,
-       {R"({"requests":{"storage":"2Gi"}})", R"({"requests":{"storage":"5Gi"}})"},
-       {R"({"requests":{"storage":"-1Gi"}})"}},
-      {"accessModes", replace, {R"(["ReadWriteMany"])"}, {R"(["WriteSometimes"])"}},
-      {"storageClassName", replace, {R"("evenkeel-fast")"}, {R"("Not A Class")"}},
-      {"volumeMode", replace, {R"("Block")", R"("Filesystem")"}, {R"("Tape")"}},
       {"securityContext",
        replace,
        {R"({"runAsUser":1000})", R"({"runAsNonRoot":true,"runAsUser":1001})"},
@@ -60,10 +52,6 @@ std::vector<KnownValues> make_values() {
        replace,
        {R"({"tcpSocket":{"port":8080},"periodSeconds":20})"},
        {R"({"tcpSocket":{"port":70000}})", R"({"tcpSocket":{"port":8080},"periodSeconds":-1})"}},
-      {"selector",
-       replace,
-       {R"({"matchLabels":{"evenkeel.dev/app":"a"}})"},
-       {R"({"matchExpressions":[{"key":"evenkeel.dev/app","operator":"Near"}]})"}},
       {"env", append, {R"({"name":"EVENKEEL_TEST","value":"a"})"}, {R"({"name":"","value":"a"})"}},
       {"container port",
        append,
@@ -74,15 +62,39 @@ std::vector<KnownValues> make_values() {
        {R"({"maxSkew":1,"topologyKey":"kubernetes.io/hostname","whenUnsatisfiable":"ScheduleAnyway"})"},
        {R"({"maxSkew":0,"topologyKey":"kubernetes.io/hostname","whenUnsatisfiable":"ScheduleAnyway"})"}},
       {"imagePullPolicy", replace, {R"("Always")", R"("IfNotPresent")"}, {R"("Sometimes")"}},
+      {"serviceAccountName", replace, {R"("evenkeel-test")"}, {R"("Not A Name")"}},
+  };
+}
+
+std::vector<KnownValues> values_of_others() {
+  constexpr Placement replace = Placement::replace;
+  constexpr Placement merge = Placement::merge;
+  return {
+      {"claim resources",
+       replace,
+       {R"({"requests":{"storage":"2Gi"}})", R"({"requests":{"storage":"5Gi"}})"},
+       {R"({"requests":{"storage":"-1Gi"}})"}},
+      {"accessModes", replace, {R"(["ReadWriteMany"])"}, {R"(["WriteSometimes"])"}},
+      {"storageClassName", replace, {R"("evenkeel-fast")"}, {R"("Not A Class")"}},
+      {"volumeMode", replace, {R"("Block")", R"("Filesystem")"}, {R"("Tape")"}},
+      {"selector",
+       replace,
+       {R"({"matchLabels":{"evenkeel.dev/app":"a"}})"},
+       {R"({"matchExpressions":[{"key":"evenkeel.dev/app","operator":"Near"}]})"}},
       {"labels",
        merge,
        {R"({"evenkeel.dev/test":"a"})", R"({"evenkeel.dev/test":"b"})"},
        {R"({"evenkeel.dev/test":"not a label!"})"}},
       {"annotations", merge, {R"({"evenkeel.dev/test":"any text"})"}, {R"({"not a key!":"a"})"}},
-      {"serviceAccountName", replace, {R"("evenkeel-test")"}, {R"("Not A Name")"}},
       {"schedule", replace, {R"("*/5 * * * *")", R"("0 3 * * *")"}, {R"("every day")"}},
       {"timeZone", replace, {R"("Etc/UTC")"}, {}},
   };
+}
+
+std::vector<KnownValues> make_values() {
+  std::vector<KnownValues> values = values_of_pods();
+  for (KnownValues& one : values_of_others()) values.push_back(std::move(one));
+  return values;
 }
 
 const KnownValues* values_of(std::string_view type) {

@@ -199,6 +199,7 @@ Admission OperationRunner::admission(const apiserver::World& world, const Proper
     const bool kept = !value || (found != nullptr && missing(*value, *found).empty());
     Json document = document_of(after);
     const bool effective = kept && !(document == document_of(stored));
+    document["metadata"] = document_["metadata"];  // without what the operator added
     return {.effective = effective, .document = std::move(document)};
   } catch (const ApiError& error) {
     return {.refusal = error.message()};
@@ -251,11 +252,26 @@ std::vector<std::string> OperationRunner::losses(const Process& process) const {
 
 void OperationRunner::note_collections(const Trace& trace) {
   for (const TracedWrite& write : trace.writes) {
-    const auto& ignored = options_.ignored;
-    if (write.collection.empty() || is_incidental(write.resource)) continue;
-    if (std::find(ignored.begin(), ignored.end(), write.resource) != ignored.end()) continue;
-    collections_.emplace(write.resource, write.collection);
+    if (!write.collection.empty() && is_compared(write.resource))
+      collections_.emplace(write.resource, write.collection);
   }
+}
+
+bool OperationRunner::is_compared(const std::string& resource) const {
+  const auto& ignored = options_.ignored;
+  return !is_incidental(resource) && std::find(ignored.begin(), ignored.end(), resource) == ignored.end();
+}
+
+void OperationRunner::normalize(Json& object) const {
+  forget_allocations(object);
+  if (options_.normalize) options_.normalize(object);
+}
+
+// Times and other members that an end state leaves out make none.
+bool OperationRunner::makes_difference(const TracedWrite& write) const {
+  if (write.before.is_null() || write.after.is_null()) return true;
+  const auto simplify = [this](Json& object) { normalize(object); };
+  return !differences(comparable(write.before, simplify), comparable(write.after, simplify)).empty();
 }
 
 CreationRun OperationRunner::create(const Json& document) {
@@ -287,7 +303,7 @@ ChangeRun OperationRunner::change(const apiserver::World& world, const PropertyP
   hooks->start_workload();
   ChangeRun run{.before = observe(process)};
   for (const TracedWrite& write : hooks->trace().writes) {
-    if (!write.of_workload && write.effective && !is_incidental(write.resource))
+    if (!write.of_workload && write.effective && is_compared(write.resource) && makes_difference(write))
       run.restless.push_back(text_of_change(write));
   }
   const ResourceClient objects = process.harness.client().resource(subject_.resource);
@@ -298,12 +314,14 @@ ChangeRun OperationRunner::change(const apiserver::World& world, const PropertyP
   objects.update(DynamicObject(std::move(wanted)));
   run.after = observe(process);
   process.begin_stage();
+  bool accepted = true;
   try {
     const auto now = objects.get(key_);
     objects.update(DynamicObject(with_content(now->body(), stored)));
-    run.rolled_back = observe(process);
   } catch (const ApiError&) {  // as of a field that can only grow
+    accepted = false;
   }
+  if (accepted) run.rolled_back = observe(process);
   if (tells) run.timeline = hooks->timeline().str();
   return run;
 }
@@ -324,11 +342,8 @@ Seen OperationRunner::look_at(Observation facts) const {
   std::vector<Listed> listed;
   for (const auto& [resource, path] : collections_)
     listed.push_back({resource, std::move(objects_at(hooks->core(), path).as_array())});
-  const auto normalize = [this](Json& object) {
-    forget_allocations(object);
-    if (options_.normalize) options_.normalize(object);
-  };
-  Seen seen{.facts = std::move(facts), .state = end_state(listed, normalize)};
+  const auto simplify = [this](Json& object) { normalize(object); };
+  Seen seen{.facts = std::move(facts), .state = end_state(listed, simplify)};
   const Json events = objects_at(hooks->core(), "/api/v1/events");
   for (const Json& event : events.as_array()) {
     const Json& about = event["involvedObject"];

@@ -74,6 +74,10 @@ class OperationRunner {
   Observation observe(Process& process);
   std::vector<std::string> losses(const Process& process) const;
   void note_collections(const Trace& trace);
+  /// False for Events, Leases and what the options leave out.
+  bool is_compared(const std::string& resource) const;
+  void normalize(Json& object) const;
+  bool makes_difference(const TracedWrite& write) const;
   Json objects_at(apiserver::SharedCore& core, const std::string& path) const;
 
   const MakeControllers& make_;

@@ -8,20 +8,20 @@ inline namespace v0 {
 namespace testing {
 namespace {
 
-// A raw string literal is easier to read than one with escapes; JSON text cannot end it.
-std::string literal(const std::string& text, bool raw) {
-  return raw ? "R\"(" + text + ")\"" : "\"" + text + "\"";
+// A raw string literal is easier to read than one with escapes.
+std::string literal(const std::string& text) {
+  if (text.find_first_of("\"\\") == std::string::npos) return "\"" + text + "\"";
+  const std::string mark = text.find(")\"") == std::string::npos ? "" : "json";
+  return "R\"" + mark + "(" + text + ")" + mark + "\"";
 }
 
 }  // namespace
 
 std::string PropertyChange::code() const {
-  const bool quoted = path.find('"') != std::string::npos;
-  const std::string place = literal(path, quoted);
+  const std::string place = literal(path);
   if (value.empty()) return "ek::testing::remove_property(" + place + ")";
-  const bool raw = value.find_first_of("\"\\") != std::string::npos;
   return std::string("ek::testing::") + (kind == ValueKind::wrong ? "set_wrong(" : "set_property(") + place +
-         ", " + literal(value, raw) + ")";
+         ", " + literal(value) + ")";
 }
 
 PropertyChange set_property(std::string path, std::string json) {
