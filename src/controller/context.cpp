@@ -58,6 +58,7 @@ void Context::evict(const ObjectKey& pod, const DeleteOptions& options) {
   client_.run(calls::evict(pod, options));
 }
 
+// NOLINTNEXTLINE(readability-make-member-function-const): it records for the run
 void Context::event(const EventSubject& subject, EventSeverity severity, std::string_view reason,
                     std::string_view message, const EventOptions& options) {
   log().debug("event", {{"about", subject.kind + " " + ObjectKey{subject.namespace_, subject.name}.str()},

@@ -14,7 +14,7 @@ struct ObjectKey {
   std::string namespace_ = {};
   std::string name = {};
 
-  auto operator<=>(const ObjectKey&) const = default;
+  auto operator<=>(const ObjectKey&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 
   /// "namespace/name", or "name" without a namespace.
   std::string str() const { return namespace_.empty() ? name : namespace_ + "/" + name; }

@@ -289,6 +289,7 @@ std::vector<PropertyChange> Campaign::necessary_before(const Change& change, Ope
     }
   }
   std::vector<PropertyChange> texts;
+  texts.reserve(before.size());
   for (Change& one : before) texts.push_back(std::move(one.text));
   return texts;
 }
