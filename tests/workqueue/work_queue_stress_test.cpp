@@ -24,12 +24,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-enum class Form { shut_down, drain };
-constexpr Form forms[] = {Form::shut_down, Form::drain};
+enum class Ending { shut_down, drain };
+constexpr Ending forms[] = {Ending::shut_down, Ending::drain};
 
 template <class Queue>
-void shut_down(Queue& queue, Form form) {
-  if (form == Form::shut_down) {
+void shut_down(Queue& queue, Ending form) {
+  if (form == Ending::shut_down) {
     queue.shut_down();
   } else {
     EXPECT_TRUE(queue.shut_down_with_drain());
@@ -37,7 +37,7 @@ void shut_down(Queue& queue, Form form) {
 }
 
 TEST(WorkQueueConcurrency, ManyProducersAndConsumersShareIt) {
-  for (const Form form : forms) {
+  for (const Ending form : forms) {
     WorkQueue<int> queue;
     std::array<std::atomic<int>, 51> runs{};
     std::array<std::atomic<int>, 51> holders{};
@@ -74,7 +74,7 @@ TEST(WorkQueueConcurrency, ManyProducersAndConsumersShareIt) {
 }
 
 TEST(WorkQueueConcurrency, ConsumersAddWhatTheyHold) {
-  for (const Form form : forms) {
+  for (const Ending form : forms) {
     WorkQueue<int> queue;
     std::array<std::atomic<int>, 50> runs{};
     std::vector<std::jthread> consumers;
