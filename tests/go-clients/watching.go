@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -132,6 +133,14 @@ func informerWithoutStreaming(t *tester) {
 func informs(t *tester, shared cache.SharedIndexInformer) {
 	maps := t.clients.CoreV1().ConfigMaps(t.namespace)
 	must[*corev1.ConfigMap](t)(maps.Create(t, configMap("before", nil), metav1.CreateOptions{}))
+	// An informer lists what the server's watch cache has, which may be a moment older.
+	t.eventually("the watch cache has the object", func() (bool, error) {
+		list, err := maps.List(t, metav1.ListOptions{ResourceVersion: "0"})
+		if err != nil {
+			return false, err
+		}
+		return slices.ContainsFunc(list.Items, func(item corev1.ConfigMap) bool { return item.Name == "before" }), nil
+	})
 	told := make(chan string, 100)
 	must[cache.ResourceEventHandlerRegistration](t)(shared.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(object any, initial bool) {
