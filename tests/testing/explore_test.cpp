@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -109,6 +110,26 @@ TEST(Explore, ReportsAStepWhoseWriteDoesNotOccur) {
   EXPECT_EQ(result.findings[0].problems[0].kind, ProblemKind::not_reached);
   EXPECT_EQ(result.findings[0].problems[0].text,
             "this step never took effect: crash right after create pods default/other, before its answer");
+}
+
+// A user changes the data, which the operator repairs if it hears of it, and nothing else happens for long.
+void change_the_data(Harness& cluster) {
+  create_once(cluster);
+  cluster.edit<ConfigMap>({"default", "main-data"}, [](ConfigMap& map) { map.data["image"] = "mine"; });
+  cluster.run_for(std::chrono::minutes{20});
+  cluster.create({ConfigMap{.metadata = {.name = "other", .namespace_ = "other"}}});
+  cluster.settle();
+}
+
+TEST(Explore, DeliversWhatWasWithheldForLongerThanAWatchLasts) {
+  for (const Delivery delivery : {Delivery::merged, Delivery::late}) {
+    const Plan plan{{withhold("configmaps",
+                              {.from = {"workload: patch configmaps default/main-data"},
+                               .until = {"workload: create configmaps other/other"}},
+                              delivery)}};
+    const Exploration result = explore(data_controller, change_the_data, {.plans = {plan}});
+    EXPECT_TRUE(result.ok()) << result.describe();
+  }
 }
 
 TEST(Explore, DropsStepsThatAPlanDoesNotNeed) {

@@ -75,7 +75,6 @@ void WatchFilter::release(Delivery delivery) {
   } else if (const std::string merged = merged_events(kept); !merged.empty()) {
     deliver(merged);
   }
-  if (end_) inner_->on_end(*std::exchange(end_, std::nullopt));
 }
 
 }  // namespace testing::detail

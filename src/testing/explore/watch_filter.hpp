@@ -5,7 +5,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,9 +46,10 @@ class WatchFilter final : public http::StreamHandler {
     if (!keeps_back()) return deliver(piece);
     kept_ += piece;
   }
+  // The next watch begins where the events of this one have arrived, and so has the withheld ones again.
   void on_end(std::exception_ptr error) override {
-    if (!keeps_back()) return inner_->on_end(std::move(error));
-    end_ = std::move(error);
+    kept_.clear();
+    inner_->on_end(std::move(error));
   }
 
   const std::string& resource() const { return resource_; }
@@ -66,8 +66,7 @@ class WatchFilter final : public http::StreamHandler {
   const std::function<bool()> withheld_;
   const Seen seen_;
   Content content_;
-  std::string kept_;                       // events that are withheld
-  std::optional<std::exception_ptr> end_;  // the stream ended meanwhile
+  std::string kept_;  // events that are withheld
 };
 
 }  // namespace testing::detail
