@@ -132,6 +132,27 @@ TEST(Explore, DeliversWhatWasWithheldForLongerThanAWatchLasts) {
   }
 }
 
+ControllerSpec looking_controller() {
+  return controller_for<Store>([](Context& context, const Store& store) {
+           context.apply(data_map("main-data", {{"image", store.spec.image}}), {.skip_unchanged = true});
+           context.event(store, EventSeverity::normal, "Applied", "it has its data");
+         })
+      .owns<ConfigMap>();
+}
+
+// The record of an apply has the uid of the owner in it, which is another one if something was created
+// before.
+TEST(Explore, DoesNotCompareRecordsOfApplies) {
+  const auto workload = [](Harness& cluster) {
+    create_once(cluster);
+    cluster.remove<Store>(main_store);
+    cluster.settle();
+    create_once(cluster);
+  };
+  const Exploration result = explore(looking_controller, workload);
+  EXPECT_TRUE(result.ok()) << result.describe();
+}
+
 TEST(Explore, DropsStepsThatAPlanDoesNotNeed) {
   const Plan plan{
       {down_during({"workload: create stores.test.evenkeel.dev default/main"}), crash_after(status_write)}};
