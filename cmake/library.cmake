@@ -84,12 +84,12 @@ function(evenkeel_test_headers name linked)
   endif()
 endfunction()
 
-# evenkeel_test(NAME SOURCES ... LINK ... [LABELS ...])
+# evenkeel_test(NAME SOURCES ... LINK ... [LABELS ...] [WHOLE])
 # One gtest program; every TEST in it is a ctest of its own. Suites that end in Concurrency get the
 # label stress: they run again under ThreadSanitizer, for which the target stress_tests builds what has some,
-# there without the sources whose suites are all others. The time limit only ends a test that hangs.
+# there without the sources whose suites are all others, except with WHOLE. The time limit only ends a test that hangs.
 function(evenkeel_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "WHOLE" "" "SOURCES;LINK;LABELS" ${ARGN})
   set(stress_sources "")
   set(other_sources "")
   foreach(source IN LISTS arg_SOURCES)
@@ -102,7 +102,7 @@ function(evenkeel_test name)
       list(APPEND other_sources ${source})
     endif()
   endforeach()
-  if(stress_sources AND EVENKEEL_SANITIZE STREQUAL thread)
+  if(stress_sources AND EVENKEEL_SANITIZE STREQUAL thread AND NOT arg_WHOLE)
     list(REMOVE_ITEM arg_SOURCES ${other_sources})
   endif()
   add_executable(${name} ${arg_SOURCES})
