@@ -34,6 +34,7 @@ struct PropertyValues {
   std::vector<std::string> wrong = {};
 };
 
+/// Settings of operations(). The defaults suit a type whose fields are described.
 struct OperationsOptions {
   /// Options of each harness. `world` is the state before the object is created. If `reconcile_timeout` is
   /// not set, it is `limit`. `expect_failures` is always set.
@@ -61,6 +62,7 @@ struct OperationsOptions {
   std::size_t max_findings = 10;  ///< Findings with a timeline.
 };
 
+/// Kind of a problem; docs/operations-testing.md has the rules.
 enum class OperationProblemKind : std::uint8_t {
   not_as_fresh,     ///< The world differs from that of an object created with the new value.
   not_rolled_back,  ///< The world differs from that before, once the former value is back.
@@ -72,6 +74,7 @@ enum class OperationProblemKind : std::uint8_t {
   not_repeatable,   ///< Creating the same object twice gives different worlds.
 };
 
+/// A rule that was broken, with the objects and fields in `text`.
 struct OperationProblem {
   OperationProblemKind kind = OperationProblemKind::not_as_fresh;
   std::string text = {};
@@ -138,7 +141,10 @@ EVENKEEL_API Operations operations(const std::function<std::vector<ControllerSpe
 /// does not count.
 /// After a valid change the world must be as if the object had been created so; after the change back, as
 /// before. A wrong value must be refused at admission, or reported by the operator, which destroys nothing.
-/// Equal arguments give equal results, except for `took`.
+/// Equal arguments give equal results, except for `took`. Blocks until all changes were made; keeps nothing
+/// of its arguments.
+/// Thread safety: may be called concurrently.
+/// Source: Acto (SOSP'23), whose oracles these are: one property at a time, rollback, error states.
 /// Throws std::invalid_argument for options out of range, malformed paths and values, and values for a path
 /// that does not exist; ApiError if the server refuses `object`, and what Harness(), Harness::add() and
 /// `environment` throw.

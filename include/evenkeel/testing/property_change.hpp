@@ -33,6 +33,7 @@ struct PropertyChange {
 EVENKEEL_API PropertyChange set_property(std::string path, std::string json);
 /// Sets a property to a wrong value, see ValueKind::wrong.
 EVENKEEL_API PropertyChange set_wrong(std::string path, std::string json);
+/// Removes a property.
 EVENKEEL_API PropertyChange remove_property(std::string path);
 
 }  // namespace testing

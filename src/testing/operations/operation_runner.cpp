@@ -318,7 +318,7 @@ ChangeRun OperationRunner::change(const apiserver::World& world, const PropertyP
   try {
     const auto now = objects.get(key_);
     objects.update(DynamicObject(with_content(now->body(), stored)));
-  } catch (const ApiError&) {  // as of a field that can only grow
+  } catch (const ApiError&) {  // the server may refuse the way back, to shrink a volume for instance
     accepted = false;
   }
   if (accepted) run.rolled_back = observe(process);

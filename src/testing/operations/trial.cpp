@@ -122,7 +122,7 @@ void Judge::judge_rollback(const Seen& back, bool rejected) {
   if (!back.facts.trouble.empty()) return add(Kind::unsettled, moment + ", " + back.facts.trouble);
   const bool refused = !back.facts.failure.empty() || reports(back);
   if (refused && !rejected) {
-    // As of a claim, which can only grow.
+    // An operator may refuse the way back, to shrink a volume for instance, if it says so.
     if (!told(back))
       add(Kind::unreported,
           moment + ", reconciles fail, and neither the status nor a Warning Event says so; the error is: " +
