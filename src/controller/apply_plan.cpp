@@ -6,7 +6,11 @@
 #include <cctype>
 #include <charconv>
 #include <cstdint>
+#include <utility>
 #include <vector>
+
+#include "api/server_metadata.hpp"
+#include "base/fnv1a.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -15,13 +19,7 @@ namespace {
 
 enum class Lists { in_order, in_any_order };
 
-constexpr std::array set_by_server = {"managedFields", "resourceVersion",   "uid",
-                                      "generation",    "creationTimestamp", "deletionTimestamp"};
 constexpr std::string_view annotation_prefix = "applied.evenkeel.dev/";
-
-bool is_set_by_server(std::string_view member) {
-  return std::find(set_by_server.begin(), set_by_server.end(), member) != set_by_server.end();
-}
 
 // An apply replaces these as a whole: maps of labels that select (selector, nodeSelector, labelSelector), and
 // references to a key. Of others than the built-in kinds the names are a guess.
@@ -29,12 +27,9 @@ bool is_atomic(std::string_view member) {
   return member.ends_with("elector") || member.ends_with("KeyRef");
 }
 
-// FNV-1a: equal in every program and version, as it is stored in objects.
 std::string hash_text(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
   std::array<char, 16> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), hash, 16);
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), fnv1a(text), 16);
   return {digits.data(), end.ptr};
 }
 
@@ -69,25 +64,11 @@ bool is_ignored(std::string_view member) {
   return member == "status" || member == "apiVersion" || member == "kind";
 }
 
-bool has_metadata(const Json& applied, const Json& current) {
-  for (const auto& [name, value] : applied.as_object()) {
-    if (is_set_by_server(name)) continue;
-    if (!contains(current[name], value, Lists::in_any_order)) return false;
-  }
-  return true;
-}
-
-// The record of an apply must not depend on the object that an earlier apply has made.
-void forget_server(Json& metadata) {
-  for (const char* member : set_by_server) metadata.erase(member);
-  Json* const annotations = metadata.find("annotations");
-  if (annotations == nullptr || !annotations->is_object()) return;
-  std::vector<std::string> records;
-  for (const auto& [name, value] : annotations->as_object()) {
-    if (name.starts_with(annotation_prefix)) records.push_back(name);
-  }
-  for (const std::string& name : records) annotations->erase(name);
-  if (annotations->as_object().empty()) metadata.erase("annotations");
+// Returns the metadata that a program states.
+Json own_metadata(Json metadata) {
+  erase_server_metadata(metadata);
+  if (metadata.is_object()) metadata.erase("deletionTimestamp");
+  return metadata;
 }
 
 // Returns the part of an error that is the server's own, without names and refused values:
@@ -112,11 +93,25 @@ std::string applied_annotation(std::string_view field_owner) {
          (is_sound_name(field_owner) ? std::string(field_owner) : hash_text(field_owner));
 }
 
+void erase_apply_records(Json& metadata) {
+  Json* const annotations = metadata.is_object() ? metadata.find("annotations") : nullptr;
+  if (annotations == nullptr || !annotations->is_object()) return;
+  std::vector<std::string> records;
+  for (const auto& [name, value] : annotations->as_object()) {
+    if (name.starts_with(annotation_prefix)) records.push_back(name);
+  }
+  for (const std::string& name : records) annotations->erase(name);
+  if (annotations->as_object().empty()) metadata.erase("annotations");
+}
+
+// It must not depend on the object that an earlier apply has made.
 std::string applied_hash(const Json& document) {
   Json hashed = document;
   hashed.erase("status");
-  if (Json* const metadata = hashed.find("metadata"); metadata != nullptr && metadata->is_object())
-    forget_server(*metadata);
+  if (Json* const metadata = hashed.find("metadata")) {
+    *metadata = own_metadata(std::move(*metadata));
+    erase_apply_records(*metadata);
+  }
   return hash_text(hashed.dump());  // members are sorted
 }
 
@@ -125,7 +120,7 @@ bool has_applied(const Json& document, const Json& current) {
   for (const auto& [name, value] : document.as_object()) {
     if (is_ignored(name)) continue;
     if (name == "metadata") {
-      if (!has_metadata(value, current["metadata"])) return false;
+      if (!contains(current["metadata"], own_metadata(value), Lists::in_any_order)) return false;
       continue;
     }
     if (!contains(current[name], value, Lists::in_order)) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides whether an apply would change anything. Pure.
+// Decides whether an apply would change anything. Pure. Shared with floors above.
 #pragma once
 
 #include <string>
@@ -7,6 +7,7 @@
 
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/api/metadata.hpp>
+#include <evenkeel/base/export.hpp>
 #include <evenkeel/client/errors.hpp>
 
 namespace evenkeel {
@@ -19,6 +20,8 @@ std::string applied_annotation(std::string_view field_owner);
 /// that the server sets, and records. It shows that a field which the program no longer applies has to be
 /// removed.
 std::string applied_hash(const Json& document);
+/// Erases the annotations of all field owners with records of applies.
+EVENKEEL_API void erase_apply_records(Json& metadata);
 /// Returns true if `current` has every field that `document` applies, with an equal value. Selectors and
 /// references to keys must be equal; lists must have equal items in the same order, except in the metadata,
 /// where others may have added some.

@@ -7,6 +7,8 @@
 
 #include <evenkeel/coordination/keys.hpp>
 
+#include "base/fnv1a.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace coordination::detail {
@@ -28,8 +30,7 @@ bool is_label(std::string_view text, std::size_t longest) {
 
 /// FNV-1a hash as 16 hexadecimal digits.
 std::string digest(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  std::uint64_t hash = v0::detail::fnv1a(text);
   std::string digits;
   for (std::size_t i = 0; i < digest_digits; ++i, hash >>= 4U) digits += "0123456789abcdef"[hash & 15U];
   return digits;

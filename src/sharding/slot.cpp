@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <evenkeel/sharding/slot.hpp>
 
+#include "base/fnv1a.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace {
-
-constexpr std::uint64_t fnv_prime = 0x100000001b3ULL;
-
-std::uint64_t fnv(std::string_view text, std::uint64_t state) noexcept {
-  for (const char c : text) state = (state ^ static_cast<unsigned char>(c)) * fnv_prime;
-  return state;
-}
 
 // FNV-1a leaves the high bits of names with a common beginning alike.
 std::uint64_t mixed(std::uint64_t state) noexcept {
@@ -22,9 +17,8 @@ std::uint64_t mixed(std::uint64_t state) noexcept {
 }  // namespace
 
 Slot slot_of(std::string_view namespace_, std::string_view name, std::size_t slots, ShardBy by) noexcept {
-  std::uint64_t state = 0xcbf29ce484222325ULL;
-  state = fnv(namespace_, state);
-  if (by == ShardBy::object || namespace_.empty()) state = fnv(name, fnv("/", state));
+  std::uint64_t state = detail::fnv1a(namespace_);
+  if (by == ShardBy::object || namespace_.empty()) state = detail::fnv1a(name, detail::fnv1a("/", state));
   return static_cast<Slot>(mixed(state) % slots);
 }
 

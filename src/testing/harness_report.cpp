@@ -6,6 +6,7 @@
 #include <evenkeel/testing/differences.hpp>
 #include <evenkeel/testing/harness.hpp>
 
+#include "api/server_metadata.hpp"
 #include "apiserver/text/seconds_text.hpp"
 
 namespace evenkeel {
@@ -14,9 +15,7 @@ namespace testing {
 namespace {
 
 Json without_books(Json object) {
-  if (!object.is_object() || !object["metadata"].is_object()) return object;
-  for (const char* member : {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"})
-    object["metadata"].erase(member);
+  if (object.is_object()) v0::detail::erase_server_metadata(object["metadata"]);
   return object;
 }
 

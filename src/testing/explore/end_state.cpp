@@ -8,6 +8,9 @@
 
 #include <evenkeel/base/object_key.hpp>
 
+#include "api/server_metadata.hpp"
+#include "controller/apply_plan.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace testing::detail {
@@ -82,23 +85,10 @@ void forget_missing_owners(Json& object, const Names& names) {
   }
 }
 
-// Records of applies that look first: hashes, in which the uid of the owner is.
-void forget_records(Json& metadata) {
-  Json* const annotations = metadata.find("annotations");
-  if (annotations == nullptr || !annotations->is_object()) return;
-  std::vector<std::string> records;
-  for (const auto& [name, value] : annotations->as_object()) {
-    if (name.starts_with("applied.evenkeel.dev/")) records.push_back(name);
-  }
-  for (const std::string& name : records) annotations->erase(name);
-  if (annotations->size() == 0) metadata.erase("annotations");
-}
-
 Json cleaned(Json object, const Names& names, const std::function<void(Json&)>& change) {
   const std::int64_t generation = object.at({"metadata", "generation"}).integer_or(0);
-  for (const char* member : {"uid", "resourceVersion", "generation", "managedFields", "creationTimestamp"})
-    object["metadata"].erase(member);
-  forget_records(object["metadata"]);
+  v0::detail::erase_server_metadata(object["metadata"]);
+  v0::detail::erase_apply_records(object["metadata"]);
   Cleaner(names, generation).clean(object);
   if (change) change(object);
   return object;

@@ -9,6 +9,8 @@
 
 #include <evenkeel/testing/differences.hpp>
 
+#include "api/server_metadata.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace testing::detail {
@@ -24,9 +26,7 @@ std::string time_text(Duration at) {
 }
 
 Json without_books(Json object) {
-  if (!object.is_object()) return object;
-  for (const char* member : {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"})
-    object["metadata"].erase(member);
+  if (object.is_object()) v0::detail::erase_server_metadata(object["metadata"]);
   return object;
 }
 

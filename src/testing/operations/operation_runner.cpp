@@ -8,6 +8,7 @@
 #include <evenkeel/client/errors.hpp>
 #include <evenkeel/testing/differences.hpp>
 
+#include "api/server_metadata.hpp"
 #include "apiserver/text/seconds_text.hpp"
 
 namespace evenkeel {
@@ -29,9 +30,7 @@ bool is_content(const std::string& member) {
 Json document_of(const Json& stored) {
   Json document = stored;
   document.erase("status");
-  Json& metadata = document["metadata"];
-  for (const char* member : {"uid", "resourceVersion", "generation", "managedFields", "creationTimestamp"})
-    metadata.erase(member);
+  v0::detail::erase_server_metadata(document["metadata"]);
   return document;
 }
 

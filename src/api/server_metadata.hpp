@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Members of an object's metadata that the server sets. Shared with floors above.
+#pragma once
+
+#include <evenkeel/api/json.hpp>
+
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
+
+/// Erases uid, resourceVersion, generation, creationTimestamp and managedFields. A deletionTimestamp stays:
+/// it says that the object is being deleted. Does nothing if `metadata` is no object.
+inline void erase_server_metadata(Json& metadata) {
+  if (!metadata.is_object()) return;
+  for (const char* member : {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"})
+    metadata.erase(member);
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel
