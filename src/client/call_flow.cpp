@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/call_flow.hpp"
 
-#include "base/caught.hpp"
 #include "client/async_call.hpp"
 #include "client/chained_call.hpp"
 #include "client/client_state.hpp"
@@ -44,16 +43,17 @@ class CallFlow : public std::enable_shared_from_this<CallFlow> {
   }
 
   void on_outcome(Outcome<http::Response> outcome) {
-    bool goes_on = false;
-    auto error = caught([&] {
+    try {
       if (outcome.ok()) {
         core_->on_response(std::move(outcome).value());
       } else if (!core_->on_error(outcome.error())) {
-        std::rethrow_exception(outcome.error());
+        return finish(outcome.error());
       }
-      goes_on = send_next();
-    });
-    if (error || !goes_on) finish(error);
+      if (send_next()) return;
+    } catch (...) {
+      return finish(std::current_exception());
+    }
+    finish(nullptr);
   }
 
   void finish(const std::exception_ptr& error) {

@@ -9,7 +9,6 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/client/wait.hpp>
 
-#include "base/caught.hpp"
 #include "client/chained_call.hpp"
 
 namespace evenkeel {
@@ -107,10 +106,12 @@ class Wait final : public std::enable_shared_from_this<Wait> {
 
   /// Returns true if the wait is over.
   bool look(RawState state) {
-    bool is_met = false;
-    const auto error = caught([&] { is_met = is_met_(std::move(state)); });
-    if (!error && !is_met) return false;
-    end(error);
+    try {
+      if (!is_met_(std::move(state))) return false;
+      end(nullptr);
+    } catch (...) {
+      end(std::current_exception());
+    }
     return true;
   }
 
