@@ -9,7 +9,7 @@ inline namespace v0 {
 namespace detail {
 
 /// Erases uid, resourceVersion, generation, creationTimestamp and managedFields. A deletionTimestamp stays:
-/// it says that the object is being deleted. Does nothing if `metadata` is no object.
+/// it says that the object is being deleted. Anything but an object stays as it is.
 inline void erase_server_metadata(Json& metadata) {
   if (!metadata.is_object()) return;
   for (const char* member : {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields"})
