@@ -224,6 +224,7 @@ TEST_P(KubeletConcurrency, TheEndOfTheClientEndsAFunction) {
     EXPECT_TRUE(session.read());
   }
   stopped.get_future().get();
+  server_.reset();  // its threads use the promises
 }
 
 TEST_P(KubeletConcurrency, TheEndOfTheServerEndsItsFunctions) {

@@ -100,14 +100,12 @@ void PodChannel::begin(std::string message) {
 }
 
 void PodChannel::on_gone() {
-  {
-    MutexLock lock(mutex_);
-    input_ended_ = true;
-    is_gone_ = true;
-    outbox_.clear();
-    changed_.notify_all();
-  }
-  gone_.request_stop();
+  gone_.request_stop();  // before read() reports the end of the input
+  MutexLock lock(mutex_);
+  input_ended_ = true;
+  is_gone_ = true;
+  outbox_.clear();
+  changed_.notify_all();
 }
 
 bool PodChannel::room() const {
