@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the Pods of the operator may not do: the profile "restricted" of the Pod Security Standards.
+// Restrictions of the Pods that the operator makes: the profile "restricted" of the Pod Security Standards.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user and a dashboard learn of a run: status, Events and metrics.
+// Reports of a run, to users and to dashboards: status, Events and metrics.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the servers are, and the conditions that follow from it. Pure: tests call it with any state and
+// Progress of the servers, and the conditions that follow from it. Pure: tests call it with any state and
 // time.
 #pragma once
 

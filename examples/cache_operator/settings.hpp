@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operator's own flags set.
+// Settings of the operator, which its own flags change.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the operator share: a Memcached, its Secret, and the part that a cluster plays.
+// Parts that the tests of the operator share: a Memcached, its Secret, and the part that a cluster plays.
 #pragma once
 
 #include <string>
@@ -57,9 +57,9 @@ inline void settle(ek::testing::Harness& cluster) {
   cluster.settle();
 }
 
-/// Removes the notes of applies, which contain a hash of the uid of the owner: it differs if an object was
+/// Removes the record of an apply, a hash that contains the uid of the owner: another one if the owner was
 /// created again. For comparisons.
-inline void remove_notes(ek::Json& object) {
+inline void remove_record(ek::Json& object) {
   ek::Json* const annotations = object["metadata"].find("annotations");
   if (annotations != nullptr) annotations->erase("applied.evenkeel.dev/cache-operator");
 }

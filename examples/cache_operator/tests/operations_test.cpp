@@ -34,7 +34,7 @@ TEST(CacheOperatorOperations, TakesEveryValidChangeAndRefusesOrReportsTheOthers)
                    .webhooks = {memcached_webhook({})}},
        .environment = [](ek::testing::Harness& cluster) { play_cluster(cluster); },
        .values = {{"spec.auth.secretName", {.valid = {R"("others")", R"("missing")"}}}},
-       .normalize = remove_notes});
+       .normalize = remove_record});
   EXPECT_TRUE(result.ok()) << result.describe();
   for (const ek::testing::TouchedProperty& property : result.properties)
     EXPECT_GT(property.effective + property.refused, 0U) << property.path;
@@ -47,7 +47,7 @@ TEST(CacheOperatorOperations, EveryPropertyReachesTheServers) {
                                .environment = [](ek::testing::Harness& cluster) { play_cluster(cluster); },
                                .values = {{"spec.flush", {.valid = {R"({"schedule": "0 3 * * *"})"}}}},
                                .untouched = {"spec.auth", "spec.port"},
-                               .normalize = remove_notes});
+                               .normalize = remove_record});
   EXPECT_TRUE(result.ok()) << result.describe();
   for (const ek::testing::TouchedProperty& property : result.properties)
     EXPECT_FALSE(property.dependents.empty()) << property.path << " has no effect:\n" << result.describe();
