@@ -57,13 +57,6 @@ inline void settle(ek::testing::Harness& cluster) {
   cluster.settle();
 }
 
-/// Removes the record of an apply, a hash that contains the uid of the owner: another one if the owner was
-/// created again. For comparisons.
-inline void remove_record(ek::Json& object) {
-  ek::Json* const annotations = object["metadata"].find("annotations");
-  if (annotations != nullptr) annotations->erase("applied.evenkeel.dev/cache-operator");
-}
-
 /// A cluster with the operator and its webhooks, in which these objects have come to rest.
 inline ek::testing::Harness settled(const ek::testing::Objects& objects,
                                     ek::testing::HarnessOptions options = {}) {

@@ -27,7 +27,7 @@ void settle_slowly(Harness& cluster) {
   cluster.settle();
 }
 
-const ek::testing::ExploreOptions options{.harness = {.name = "cache-operator"}, .normalize = remove_record};
+const ek::testing::ExploreOptions options{.harness = {.name = "cache-operator"}};
 
 void live(Harness& cluster) {
   cluster.create({users("ada:engine"), memcached({.replicas = 2,

@@ -33,8 +33,7 @@ TEST(CacheOperatorOperations, TakesEveryValidChangeAndRefusesOrReportsTheOthers)
                    .world = world_with_users(),
                    .webhooks = {memcached_webhook({})}},
        .environment = [](ek::testing::Harness& cluster) { play_cluster(cluster); },
-       .values = {{"spec.auth.secretName", {.valid = {R"("others")", R"("missing")"}}}},
-       .normalize = remove_record});
+       .values = {{"spec.auth.secretName", {.valid = {R"("others")", R"("missing")"}}}}});
   EXPECT_TRUE(result.ok()) << result.describe();
   for (const ek::testing::TouchedProperty& property : result.properties)
     EXPECT_GT(property.effective + property.refused, 0U) << property.path;
@@ -46,8 +45,7 @@ TEST(CacheOperatorOperations, EveryPropertyReachesTheServers) {
                               {.harness = {.name = "cache-operator", .webhooks = {memcached_webhook({})}},
                                .environment = [](ek::testing::Harness& cluster) { play_cluster(cluster); },
                                .values = {{"spec.flush", {.valid = {R"({"schedule": "0 3 * * *"})"}}}},
-                               .untouched = {"spec.auth", "spec.port"},
-                               .normalize = remove_record});
+                               .untouched = {"spec.auth", "spec.port"}});
   EXPECT_TRUE(result.ok()) << result.describe();
   for (const ek::testing::TouchedProperty& property : result.properties)
     EXPECT_FALSE(property.dependents.empty()) << property.path << " has no effect:\n" << result.describe();
