@@ -9,8 +9,8 @@ namespace cache_operator {
 /// Handles that can be copied; they outlive the registry.
 struct Metrics {
   explicit Metrics(ek::MetricRegistry& registry)
-      : rollouts(
-            registry.counter("cache_operator_rollouts_total", "Changes of servers that ended.", {"result"})),
+      : rollouts(registry.counter("cache_operator_rollouts_total",
+                                  "Changes of servers that were completed, or stalled.", {"result"})),
         ready(registry.gauge("cache_operator_ready_servers", "Servers that are ready.",
                              {"namespace", "name"})) {}
 

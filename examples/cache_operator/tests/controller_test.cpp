@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/metrics/text.hpp>
+
 #include "cache_fixture.hpp"
 
 namespace cache_operator::tests {
@@ -17,6 +19,12 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
+
+std::string metrics_of(const ek::MetricRegistry& registry) {
+  ek::PrometheusText text;
+  registry.collect(text);
+  return text.str();
+}
 
 TEST(CacheOperator, MakesItsObjectsAndBecomesAvailable) {
   Harness cluster({.name = "cache-operator", .webhooks = {memcached_webhook({})}});
@@ -178,6 +186,53 @@ TEST(CacheOperator, RefusesToTakeOverWhatSomebodyElseMade) {
   play_cluster(cluster);
   cluster.settle();
   EXPECT_EQ(condition(cluster, "Degraded").status, "False") << cluster.str();
+}
+
+TEST(CacheOperator, WaitsForObjectsOfADeletedCacheOfItsName) {
+  Harness cluster = settled({memcached()});
+  cluster.edit<ek::ConfigMap>(sessions_config,
+                              [](ek::ConfigMap& map) { map.metadata.finalizers = {"example.com/keep"}; });
+  cluster.remove<v1::Memcached>(sessions);
+  settle(cluster);
+  ASSERT_FALSE(cluster.find<v1::Memcached>(sessions)) << cluster.str();
+
+  cluster.create({memcached()});
+  cluster.run_for(30s);
+  EXPECT_FALSE(cluster.find<ek::StatefulSet>(sessions)) << cluster.str();
+  EXPECT_EQ(condition(cluster, "Degraded").status, "False") << "it is only a matter of time";
+  cluster.edit<ek::ConfigMap>(sessions_config, [](ek::ConfigMap& map) { map.metadata.finalizers.clear(); });
+  settle(cluster);
+  EXPECT_EQ(condition(cluster, "Available").status, "True") << cluster.str();
+}
+
+TEST(CacheOperator, ReportsWhatTheServerRefuses) {
+  Harness cluster({.name = "cache-operator",
+                   .faults = {{.verb = "patch", .resource = "statefulsets", .count = 5, .status = 403}}});
+  cluster.add(controller());
+  cluster.create({memcached()});
+  cluster.run_for(50ms);
+  EXPECT_EQ(condition(cluster, "Degraded").reason, "ApplyFailed") << cluster.str();
+  EXPECT_EQ(condition(cluster, "Progressing").reason, "NotBegun");
+  settle(cluster);
+  EXPECT_EQ(condition(cluster, "Degraded").status, "False") << cluster.str();
+  EXPECT_THAT(reasons_of_events(cluster), IsSupersetOf({"ApplyFailed", "Recovered"}));
+}
+
+TEST(CacheOperator, CountsRolloutsAndServers) {
+  ek::MetricRegistry registry;
+  Harness cluster({.name = "cache-operator"});
+  cluster.add(memcached_controller({.rollout_limit = 5min}, registry));
+  cluster.create({memcached({.replicas = 2})});
+  cluster.run_for(6min);
+  play_cluster(cluster);
+  cluster.settle();
+  const std::string text = metrics_of(registry);
+  EXPECT_THAT(text, HasSubstr("cache_operator_rollouts_total{result=\"stalled\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("cache_operator_rollouts_total{result=\"completed\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("cache_operator_ready_servers{namespace=\"default\",name=\"sessions\"} 2\n"));
+  cluster.remove<v1::Memcached>(sessions);
+  settle(cluster);
+  EXPECT_THAT(metrics_of(registry), Not(HasSubstr("sessions")));
 }
 
 TEST(CacheOperator, SelectsServersOnly) {
