@@ -23,6 +23,26 @@ SPACE = 'cache-operator-system'
 WEBHOOK = SPACE + '/cache-operator-webhook'
 CACHES = '/apis/cache.evenkeel.dev/v1/namespaces/default/memcacheds'
 SETS = '/apis/apps/v1/namespaces/default/statefulsets'
+JOBS = '/apis/batch/v1/namespaces/default/cronjobs'
+SECRETS = '/api/v1/namespaces/default/secrets'
+MERGE = 'application/merge-patch+json'
+# Stands for nc: notes what it is asked, and answers as memcached does.
+NC = """#!/bin/sh
+echo "to $3:$4" >>asked
+tr -d '\\r' >>asked
+printf 'STORED\\r\\nOK\\r\\n'
+"""
+FLUSHED = """to sessions-0.sessions:11211
+set auth 0 0 10
+ada engine
+flush_all
+quit
+to sessions-1.sessions:11211
+set auth 0 0 10
+ada engine
+flush_all
+quit
+"""
 
 
 def free_port():
@@ -83,7 +103,7 @@ class Cluster:
         wanted = found['spec']['replicas']
         status = {'observedGeneration': found['metadata']['generation'], 'replicas': wanted, 'updatedReplicas': wanted,
                   'readyReplicas': wanted}
-        self.request(SETS + '/sessions/status', {'status': status}, 'PATCH', 'application/merge-patch+json')
+        self.request(SETS + '/sessions/status', {'status': status}, 'PATCH', MERGE)
 
     def end(self):
         for child in self.children:
@@ -96,18 +116,36 @@ def cache(**spec):
     return {'apiVersion': 'cache.evenkeel.dev/v1', 'kind': 'Memcached', 'metadata': {'name': 'sessions'}, 'spec': spec}
 
 
+def check_flush_job(cluster):
+    """Runs the command of the job as a Pod would."""
+    job = cluster.get(JOBS + '/sessions-flush')
+    container = job['spec']['jobTemplate']['spec']['template']['spec']['containers'][0]
+    (cluster.folder / 'nc').write_text(NC)
+    (cluster.folder / 'nc').chmod(0o700)
+    (cluster.folder / 'users').write_text('ada:engine\n')
+    environment = {one['name']: one['value'] for one in container['env']}
+    environment.update(USERS='users', PATH='%s:/usr/bin:/bin' % cluster.folder)
+    subprocess.run(container['command'], check=True, cwd=cluster.folder, env=environment, timeout=DEADLINE_SECONDS)
+    asked = (cluster.folder / 'asked').read_text()
+    if asked != FLUSHED:
+        raise SystemExit('the job sends:\n' + asked)
+
+
 def check(cluster):
     operator = cluster.start_operator()
     # Until the authority is injected, the server does not trust the webhooks and refuses every write.
-    cluster.until('a cache is created', lambda: cluster.request(CACHES, cache(replicas=2))[0] == 201)
+    cluster.request(SECRETS, {'metadata': {'name': 'users'}, 'stringData': {'users': 'ada:engine'}})
+    wanted = cache(replicas=2, auth={'secretName': 'users'}, flush={'schedule': '0 3 * * *'})
+    cluster.until('a cache is created', lambda: cluster.request(CACHES, wanted)[0] == 201)
     image = cluster.get(CACHES + '/sessions')['spec']['image']
     if not image.startswith('memcached:'):
         raise SystemExit('the webhook set no image: ' + image)
-    status, answer = cluster.request(CACHES + '/sessions', {'spec': {'memory': '1Mi'}}, 'PATCH', 'application/merge-patch+json')
+    status, answer = cluster.request(CACHES + '/sessions', {'spec': {'memory': '1Mi'}}, 'PATCH', MERGE)
     if status != 422 or 'spec.memory: Invalid value: must be at least 8Mi' not in answer['message']:
         raise SystemExit('the webhook let 1Mi pass: %d %s' % (status, answer))
 
     cluster.until('the servers are applied', lambda: cluster.request(SETS + '/sessions')[0] == 200)
+    check_flush_job(cluster)
     cluster.play_statefulset()
     cluster.until('it is available', lambda: cluster.is_true('Available') and not cluster.is_true('Progressing'))
 
