@@ -235,7 +235,9 @@ class SchemaWriter {
     if (notes.no_default) return true;
     if (type.kind == TypeKind::record) {
       if (schema.contains("required")) return false;
-      if (has_defaults(schema)) schema["default"] = Json::object();
+      if (!has_defaults(schema)) return true;
+      const bool has_rules = !bare(type).rules.empty() || notes.rule_count > 0;
+      schema["default"] = has_rules ? completed(schema) : Json::object();
       return true;
     }
     if (!is_written(type, notes, value)) return true;
@@ -311,6 +313,19 @@ class SchemaWriter {
     if (!properties.is_object()) return false;
     return std::any_of(properties.as_object().begin(), properties.as_object().end(),
                        [](const Json::Member& property) { return property.value.contains("default"); });
+  }
+
+  /// Returns the empty object with the defaults of its properties. A server evaluates the rules for a default
+  /// before it fills the properties in.
+  static Json completed(const Json& schema) {
+    Json object = Json::object();
+    for (const auto& [name, property] : schema["properties"].as_object()) {
+      const Json* given = property.find("default");
+      if (given == nullptr) continue;
+      const bool is_filled = *given == Json::object() && property["properties"].is_object();
+      object[name] = is_filled ? completed(property) : *given;
+    }
+    return object;
   }
 
   static void add_rules(Json& schema, std::span<const CelRule> rules) {

@@ -52,6 +52,21 @@ struct Nested {
   int low = 1;
   int high = 2;
 };
+struct Peer {
+  int port = 1;
+  std::string protocol = "TCP";
+  std::optional<std::string> host = {};
+};
+struct Ruled {
+  static constexpr ek::CelRule rules[] = {{.rule = "self.nested.low > self.plain.port"}};
+  Nested nested = {};
+  Peer plain = {};
+  std::optional<int> absent = {};
+};
+struct HoldsRuled {
+  Ruled ruled = {};
+  Peer with_rule = {};
+};
 struct Strict {
   std::string name = {};
 };
@@ -108,6 +123,9 @@ struct Rich {
 };
 EVENKEEL_FIELDS(Endpoint, (port, ek::required), protocol, host)
 EVENKEEL_FIELDS(Nested, low, high)
+EVENKEEL_FIELDS(Peer, port, protocol, host)
+EVENKEEL_FIELDS(Ruled, nested, plain, absent)
+EVENKEEL_FIELDS(HoldsRuled, ruled, (with_rule, ek::rule("self.port > 0")))
 EVENKEEL_FIELDS(Strict, (name, ek::min_length(1), ek::max_length(5), ek::immutable))
 EVENKEEL_FIELDS(Loop, children)
 EVENKEEL_FIELDS(RichSpec, (replicas, ek::minimum(0), ek::maximum(10), ek::doc("How many.")), bytes, small,
@@ -318,7 +336,7 @@ TEST_F(RichSchema, FreeFormAndRecursionAllowAnything) {
 TEST_F(RichSchema, RulesStandOnFieldsAndRecords) {
   EXPECT_EQ(
       property("nested"),
-      R"({"default":{},"properties":{"high":{"default":2,"format":"int32","type":"integer"},)"
+      R"({"default":{"high":2,"low":1},"properties":{"high":{"default":2,"format":"int32","type":"integer"},)"
       R"("low":{"default":1,"format":"int32","type":"integer"}},"type":"object",)"
       R"("x-kubernetes-validations":[{"message":"low is above high","rule":"self.low <= self.high"}]})");
   EXPECT_EQ(property("strict"),
@@ -327,6 +345,15 @@ TEST_F(RichSchema, RulesStandOnFieldsAndRecords) {
             R"("required":["name"],"type":"object"})");
   EXPECT_EQ(spec()["x-kubernetes-validations"].dump(),
             R"([{"message":"too many","rule":"self.replicas < 10"}])");
+}
+
+// A server evaluates the rules for a default before it fills the properties in.
+TEST(Schema, TheDefaultOfARecordWithRulesIsComplete) {
+  const Json properties = ek::schema_of<crd_types::HoldsRuled>()["properties"];
+  EXPECT_EQ(properties["ruled"]["default"].dump(),
+            R"({"nested":{"high":2,"low":1},"plain":{"port":1,"protocol":"TCP"}})");
+  EXPECT_EQ(properties["ruled"]["properties"]["plain"]["default"].dump(), "{}");
+  EXPECT_EQ(properties["withRule"]["default"].dump(), R"({"port":1,"protocol":"TCP"})");
 }
 
 TEST_F(RichSchema, MetadataInsideOfAnObjectIsDescribed) {

@@ -127,5 +127,35 @@ TEST(Structural, TellsWhatASchemaMayNotSay) {
       "x-kubernetes-list-map-keys, so it must have a default or be a required property\n");
 }
 
+// The texts are those of a server of 1.36.
+TEST(Structural, DefaultsObeyTheRulesOfTheirSchema) {
+  const auto problems = [](const std::string& property) {
+    std::string text;
+    const Json schema = parse(R"({"type": "object", "properties": {"a": )" + property + "}}");
+    for (const FieldError& error : check_structural(schema, "s")) text += error.text();
+    return text;
+  };
+  const auto number = [](const std::string& rule) {
+    return R"({"type": "integer", "default": 7, "x-kubernetes-validations": [{"rule": ")" + rule + R"("}]})";
+  };
+  EXPECT_EQ(problems(number("self > 5")), "");
+  EXPECT_EQ(problems(number("self < 5")), "s.properties[a].default: Invalid value: 7: failed rule: self < 5");
+  EXPECT_EQ(problems(number("self == oldSelf")), "");
+  EXPECT_EQ(problems(number("self < oldSelf")),
+            "s.properties[a].default: Invalid value: 7: failed rule: self < oldSelf");
+  const auto object = [&number](const std::string& standard) {
+    return R"({"type": "object", "default": )" + standard + R"(, "properties": {"n": )" + number("self > 5") +
+           R"(, "m": {"type": "integer"}}, "x-kubernetes-validations": [{"rule": "self.n > self.m"}]})";
+  };
+  EXPECT_EQ(problems(object(R"({"n": 8, "m": 7})")), "");
+  EXPECT_EQ(problems(object(R"({"n": 6, "m": 7})")),
+            "s.properties[a].default: Invalid value: failed rule: self.n > self.m");
+  EXPECT_EQ(problems(object(R"({"n": 4, "m": 3})")),
+            "s.properties[a].default.n: Invalid value: 4: failed rule: self > 5");
+  EXPECT_EQ(problems(object("{}")),
+            "s.properties[a].default: Invalid value: \"object\": no such key: n evaluating rule: self.n > "
+            "self.m");
+}
+
 }  // namespace
 }  // namespace evenkeel::apiserver

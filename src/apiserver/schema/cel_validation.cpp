@@ -93,7 +93,8 @@ std::string place_of(const CelRule& rule, const Schema& schema, const std::strin
 
 class RuleCheck {
  public:
-  explicit RuleCheck(std::vector<std::string>* warnings) : warnings_(warnings) {}
+  /// `forgives`: unchanged values do not violate rules, and errors of them become warnings.
+  RuleCheck(bool forgives, std::vector<std::string>* warnings) : forgives_(forgives), warnings_(warnings) {}
 
   /// `known` is the nearest ancestor that has a corresponding value.
   void visit(const Json& value, const Schema& schema, const std::string& path, const Json* old,
@@ -151,7 +152,7 @@ class RuleCheck {
       if (exhausted_) return report_exhaustion(value, shown(path));
       if (result.data() == Json(true)) return;
       FieldError error = broken(rule, shown(place_of(rule, schema, path)), value, detail(rule, variables));
-      if (transition || !here.unchanged())
+      if (transition || !forgives_ || !here.unchanged())
         errors.push_back(std::move(error));
       else if (warnings_ != nullptr)
         warnings_->push_back(error.text());
@@ -245,6 +246,7 @@ class RuleCheck {
     }
   }
 
+  const bool forgives_;
   std::vector<std::string>* const warnings_;
   std::int64_t budget_ = total_budget;
   std::map<std::string, CelExpression, std::less<>> expressions_;
@@ -261,8 +263,15 @@ bool has_rules(const Schema& root) {
 
 std::vector<FieldError> check_rules(const Json& object, const Schema& root, const Json& old,
                                     std::vector<std::string>* warnings) {
-  RuleCheck check(warnings);
+  RuleCheck check(true, warnings);
   check.visit(object, root, "", old.is_null() ? nullptr : &old, {});
+  return std::move(check.errors);
+}
+
+std::vector<FieldError> check_rules_of_default(const Json& value, const Schema& root,
+                                               const std::string& path) {
+  RuleCheck check(false, nullptr);
+  check.visit(value, root, path, &value, {});
   return std::move(check.errors);
 }
 

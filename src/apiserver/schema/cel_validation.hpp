@@ -21,6 +21,10 @@ bool has_rules(const Schema& root);
 std::vector<FieldError> check_rules(const Json& object, const Schema& root, const Json& old,
                                     std::vector<std::string>* warnings);
 
+/// Evaluates the rules for the default at `path`, whose schema is `root`. A default is its own old value.
+std::vector<FieldError> check_rules_of_default(const Json& value, const Schema& root,
+                                               const std::string& path);
+
 }  // namespace apiserver
 }  // namespace v0
 }  // namespace evenkeel

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "apiserver/schema/cel.hpp"
+#include "apiserver/schema/cel_validation.hpp"
 #include "apiserver/schema/pruning.hpp"
 #include "apiserver/schema/schema.hpp"
 #include "apiserver/schema/schema_reader.hpp"
@@ -336,7 +337,7 @@ class StructuralCheck {
   }
 };
 
-/// Checks that defaults match their own schema, without unknown fields.
+/// Checks that defaults match their own schema and its rules, without unknown fields.
 void check_default(const Json& schema, const std::string& path, Errors& errors) {
   const Json* standard = schema.find("default");
   if (standard == nullptr || standard->is_null()) return;
@@ -347,6 +348,7 @@ void check_default(const Json& schema, const std::string& path, Errors& errors) 
   if (!prune(pruned, kind).empty())
     errors.push_back(field_invalid(path + ".default", *standard, "must not have unknown fields"));
   Errors found = validate_value(*standard, kind.root(), path + ".default");
+  if (found.empty()) found = check_rules_of_default(*standard, kind.root(), path + ".default");
   errors.insert(errors.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
 }
 
