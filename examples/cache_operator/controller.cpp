@@ -112,10 +112,11 @@ ek::ControllerSpec memcached_controller(const Settings& settings, ek::MetricRegi
 }
 
 std::vector<ek::PolicyRule> memcached_rules() {
-  return {{{""}, {"configmaps", "services"}, {"create", "patch"}},   // an apply may create
-          {{"apps"}, {"statefulsets"}, {"get", "create", "patch"}},  // get: see drain.cpp
-          {{"policy"}, {"poddisruptionbudgets"}, {"create", "patch"}},
-          {{"batch"}, {"cronjobs"}, {"create", "patch", "delete"}},
+  // An apply that takes nothing over looks first; the first one creates.
+  return {{{""}, {"configmaps", "services"}, {"get", "create", "patch"}},
+          {{"apps"}, {"statefulsets"}, {"get", "create", "patch"}},
+          {{"policy"}, {"poddisruptionbudgets"}, {"get", "create", "patch"}},
+          {{"batch"}, {"cronjobs"}, {"get", "create", "patch", "delete"}},
           {{""}, {"secrets"}, {"get"}},
           {{"cache.evenkeel.dev"}, {"memcacheds/status"}, {"patch"}},
           {{"events.k8s.io"}, {"events"}, {"create", "patch"}}};
