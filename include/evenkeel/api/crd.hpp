@@ -174,7 +174,8 @@ struct CheckedConstants {
 /// - Initialisers of plain members become defaults, but not below `status`. A plain member has no default and
 ///   is required if its initialiser violates its own bounds, or is an empty string that must match a pattern
 ///   (default_to() and no_default override this); so is a plain struct with a required member.
-/// - The default of a plain struct is the empty object, which the server completes; with rules, it is complete.
+/// - The default of a plain struct is the empty object, which the server completes; that of one with rules is
+///   complete.
 /// - A recursive type is described once; nested occurrences accept anything.
 EVENKEEL_API Json schema_of(const TypeInfo& type);
 template <class T>

@@ -32,7 +32,7 @@ class Throttle {
  public:
   /// Without a bucket no call blocks. `clock` is real_clock() if null.
   explicit Throttle(std::optional<TokenBucket> bucket, std::shared_ptr<const Clock> clock = nullptr)
-      : clock_(clock ? std::move(clock) : real_clock()), bucket_(bucket) {}
+      : clock_(clock ? std::move(clock) : std::shared_ptr<const Clock>(real_clock())), bucket_(bucket) {}
   Throttle(const Throttle&) = delete;
   Throttle& operator=(const Throttle&) = delete;
 
