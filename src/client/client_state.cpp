@@ -35,6 +35,7 @@ std::shared_ptr<http::Transport> plain_transport(const Config& config, const Cli
 
 std::shared_ptr<http::Transport> transport_for(const Config& config, const ClientOptions& options) {
   auto transport = plain_transport(config, options);
+  if (options.wrap_transport) transport = options.wrap_transport(std::move(transport));
   if (!options.access_recorder) return transport;
   return recording_transport(std::move(transport), options.access_recorder);
 }

@@ -133,6 +133,7 @@ void State::end_write(const std::shared_ptr<const detail::CountedEvent>& event, 
     changed.notify_all();
   }
   if (failures > 0) warn(*event, error, failures);
+  if (options.threads == 0 && options.on_work) options.on_work();
 }
 
 // The first failure is a warning, and each that makes their number a power of two: a missing right would
@@ -210,6 +211,7 @@ void EventRecorder::Impl::record(detail::EventRecord record) {
         "events are dropped, as too many wait to be written; further ones are counted only",
         {{"waiting", state_->options.limits.queue}});
   }
+  if (state_->options.threads == 0 && state_->options.on_work) state_->options.on_work();
 }
 
 void EventRecorder::Impl::start_thread(MutexLock&) {
@@ -275,7 +277,8 @@ bool EventRecorder::Impl::flush(Duration limit) {
     clock.wait_until(state_->changed, lock, deadline);
   const std::size_t left = state_->core.waiting();
   lock.unlock();
-  if (left > 0) state_->options.log.warn("events are not written yet", {{"waiting", left}});
+  if (left > 0 && state_->options.threads > 0)
+    state_->options.log.warn("events are not written yet", {{"waiting", left}});
   return left == 0;
 }
 

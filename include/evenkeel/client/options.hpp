@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -58,6 +59,8 @@ struct ClientOptions {
   std::shared_ptr<Tracer> tracer = {};
   /// Records the rights that the client's requests need; see client/access_recorder.hpp. Null: none.
   std::shared_ptr<AccessRecorder> access_recorder = {};
+  /// Returns the transport to use instead of the given or made one, such as one that counts requests.
+  std::function<std::shared_ptr<http::Transport>(std::shared_ptr<http::Transport>)> wrap_transport = {};
 };
 
 /// Server-side handling of unknown or duplicate fields.

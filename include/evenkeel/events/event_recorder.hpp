@@ -37,6 +37,9 @@ struct EventRecorderOptions {
   std::size_t threads = 1;  ///< 1, begun with the first Event; 0: pump() does the work.
   /// Called first on the thread, with its name.
   std::function<void(std::string_view thread)> on_thread_start = {};
+  /// Without threads: called, on any thread and under no lock, when pump() has to be called, or next_due()
+  /// has become earlier. May be called after the recorder's end.
+  std::function<void()> on_work = {};
   Log log = {};
   std::shared_ptr<const Clock> clock = real_clock();
   std::optional<std::uint64_t> seed = {};  ///< Of the first delay; unset: different in each program.
@@ -69,7 +72,8 @@ class EVENKEEL_API EventRecorder {
               std::string_view message, const EventOptions& options = {});
 
   /// Blocks until all recorded Events and the numbers of all series are written or given up, at most for
-  /// `limit`. Returns false, and logs it, if some are left. Without threads, returns at once.
+  /// `limit`. Returns false, and logs it, if some are left. Without threads, returns at once, and
+  /// logs nothing.
   bool flush(Duration limit);
   const EventRecorderOptions& options() const noexcept;
   /// Passes the metrics to `sink`; docs/metrics.md lists them.
