@@ -31,9 +31,9 @@ Context::~Context() = default;
 
 const Log& Context::log() const {
   if (!log_) {
-    log_ = options_.log.with({{"object", options_.request.str()},
-                              {"reconcile_id", options_.reconcile_id},
-                              {"attempt", options_.attempt}});
+    const Log where = cluster().empty() ? options_.log : options_.log.with({{"cluster", cluster()}});
+    log_ = where.with(
+        {{"object", key_.str()}, {"reconcile_id", options_.reconcile_id}, {"attempt", options_.attempt}});
   }
   return *log_;
 }

@@ -9,6 +9,7 @@
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/base/mutex.hpp>
+#include <evenkeel/clusters/cluster_set.hpp>
 #include <evenkeel/controller/controller.hpp>
 #include <evenkeel/controller/explanation.hpp>
 #include <evenkeel/sharding/shards.hpp>
@@ -17,6 +18,7 @@
 #include "client/write_log.hpp"
 #include "controller/event_feed.hpp"
 #include "controller/fibers.hpp"
+#include "controller/followed_clusters.hpp"
 #include "controller/gated_queue.hpp"
 #include "controller/inspector.hpp"
 #include "controller/key_sources.hpp"
@@ -60,6 +62,8 @@ ControllerSpec checked(ControllerSpec spec) {
     throw std::invalid_argument("controller " + name + ": workers must be at least 1");
   if (spec.options.in_flight == std::size_t{0})
     throw std::invalid_argument("controller " + name + ": in_flight must be at least 1");
+  if (spec.options.per_cluster == std::size_t{0})
+    throw std::invalid_argument("controller " + name + ": per_cluster must be at least 1");
   if (spec.options.fiber_stack_bytes < least_fiber_stack)
     throw std::invalid_argument("controller " + name + ": fiber_stack_bytes must be at least 65536");
   return spec;
@@ -103,7 +107,8 @@ class Controller::Impl {
   void stop() noexcept;
   void enqueue(const ObjectKey& key, const KeyOptions& options);
   bool is_synced() const;
-  detail::ControllerMoment moment(std::string_view blocked_reason) const;
+  detail::ControllerMoment moment(std::string_view blocked_reason, std::string_view cluster = {}) const;
+  detail::ClusterObject in_cluster(const ObjectKey& key) const { return inspector_.in_cluster(key); }
   void collect(MetricSink& sink);
 
   const ControllerSpec& spec() const noexcept { return spec_; }
@@ -111,7 +116,7 @@ class Controller::Impl {
   detail::EventFeed& feed() noexcept { return feed_; }
   detail::Inspector& inspector() noexcept { return inspector_; }
   std::vector<WatchHealth> watch_health() const { return feed_.health(spec_.options.name); }
-  std::size_t objects() const { return spec_.count ? spec_.count(environment_.cache) : 0; }
+  std::size_t objects() const;
   std::size_t queue_size() { return queue_.queue().size(); }
   LatencyHistogram latency() const { return queue_.latency(); }
 
@@ -127,6 +132,10 @@ class Controller::Impl {
   void name_thread(const std::string& role) const;
   void fail(std::exception_ptr error) noexcept;
 
+  bool runs_at_home() const {
+    return spec_.options.runs_in != RunsIn::engaged_clusters || environment_.clusters == nullptr;
+  }
+  void each_cluster(const std::function<void(const std::string&, Cache&)>& visit) const;
   bool ready() const { return feed_.all_synced() && sources_.all_synced(); }
   detail::KeySources::Calls source_calls();
 
@@ -136,8 +145,9 @@ class Controller::Impl {
   const Log log_;
   const std::size_t workers_;
   detail::GatedQueue queue_;
-  detail::Runner runner_;
   detail::EventFeed feed_;
+  detail::FollowedClusters clusters_;
+  detail::Runner runner_;
   detail::KeySources sources_;
   detail::Inspector inspector_;
   mutable Mutex mutex_;
@@ -157,15 +167,17 @@ Controller::Impl::Impl(ControllerSpec spec, ControllerEnvironment environment)
       workers_(threads_of(spec_.options)),
       queue_(spec_.options, environment_.clock, environment_.schedule_stuck_check,
              own_writes(environment_.client)),
-      runner_(spec_, environment_, queue_, log_, links_),
       feed_(environment_, queue_, log_, [this] { notify(); }),
+      clusters_(spec_, environment_, queue_, feed_),
+      runner_(spec_, environment_, queue_, log_, {.links = links_, .clusters = clusters_}),
       sources_(spec_, environment_, queue_, log_, source_calls()),
-      inspector_(spec_, environment_, queue_, log_) {}
+      inspector_(spec_, environment_, queue_, log_, clusters_) {}
 
 Controller::Impl::~Impl() {
   stop();
   runner_.cancel();
   if (first_worker_.joinable()) first_worker_.join();
+  clusters_.end();
   sources_.detach();
   feed_.detach();
 }
@@ -173,15 +185,33 @@ Controller::Impl::~Impl() {
 void Controller::Impl::attach() {
   if (environment_.shards != nullptr)
     environment_.shards->on_gained([this](const std::vector<bool>& slots) { feed_.replay(slots); });
-  for (const IndexSpec& spec : spec_.indexes) environment_.cache.index(spec.resource, spec.index);
-  for (const WatchSpec& spec : spec_.watches) feed_.attach(spec);
+  if (runs_at_home()) {
+    for (const IndexSpec& spec : spec_.indexes) environment_.cache.index(spec.resource, spec.index);
+  }
+  for (const WatchSpec& spec : spec_.watches) {
+    if (runs_at_home() || !spec.from_server) feed_.attach(spec);
+  }
   sources_.subscribe();
+  clusters_.begin();
+}
+
+void Controller::Impl::each_cluster(
+    const std::function<void(const std::string& cluster, Cache& cache)>& visit) const {
+  if (runs_at_home()) visit({}, environment_.cache);
+  for (const auto& followed : clusters_.all()) visit(followed->cluster->name(), followed->cluster->cache());
+}
+
+std::size_t Controller::Impl::objects() const {
+  std::size_t count = 0;
+  if (spec_.count) each_cluster([&](const std::string&, Cache& cache) { count += spec_.count(cache); });
+  return count;
 }
 
 detail::KeySources::Calls Controller::Impl::source_calls() {
   return {.on_synced = [this] { notify(); },
           .on_failure = [this](std::exception_ptr error) { fail(std::move(error)); },
-          .on_thread_start = [this](const std::string& role) { name_thread(role); }};
+          .on_thread_start = [this](const std::string& role) { name_thread(role); },
+          .each_cluster = [this](const auto& visit) { each_cluster(visit); }};
 }
 
 void Controller::Impl::enqueue(const ObjectKey& key, const KeyOptions& options) {
@@ -357,18 +387,20 @@ bool Controller::Impl::is_synced() const {
   return synced_;
 }
 
-detail::ControllerMoment Controller::Impl::moment(std::string_view blocked_reason) const {
+detail::ControllerMoment Controller::Impl::moment(std::string_view blocked_reason,
+                                                  std::string_view cluster) const {
   detail::ControllerMoment moment;
   if (spec_.options.runs_on == RunsOn::leader) moment.blocked_reason = blocked_reason;
   const TimePoint now = environment_.clock->now();
-  for (const WatchHealth& watch : watch_health()) {
+  for (const WatchHealth& watch : feed_.health(spec_.options.name, cluster)) {
     const std::string name = watch.name();
     std::string problem = watch.describe(now);
     problem.erase(0, problem == name ? name.size() : name.size() + 2);
     moment.watches.push_back({.watch = name, .synced = watch.synced, .problem = std::move(problem)});
   }
+  const bool synced = cluster.empty() || feed_.is_synced(cluster);
   MutexLock lock(mutex_);
-  moment.synced = synced_;
+  moment.synced = synced_ && synced;
   moment.stopping = stopping_;
   return moment;
 }
@@ -447,7 +479,8 @@ std::vector<WatchHealth> Controller::watch_health() const {
   return impl_->watch_health();
 }
 Explanation Controller::explain(const ObjectKey& key, std::string_view blocked_reason) {
-  return impl_->inspector().explain(key, impl_->moment(blocked_reason));
+  const detail::ClusterObject object = impl_->in_cluster(key);
+  return impl_->inspector().explain(object, impl_->moment(blocked_reason, object.cluster));
 }
 ControllerSummary Controller::summary(std::size_t most, std::string_view blocked_reason) {
   return impl_->inspector().summary(most, impl_->moment(blocked_reason));

@@ -9,6 +9,7 @@
 
 #include "cache/call_gate.hpp"
 #include "controller/backoff_core.hpp"
+#include "controller/cluster_key.hpp"
 #include "controller/report.hpp"
 
 namespace evenkeel {
@@ -35,20 +36,32 @@ std::string what_was_thrown() {
 
 }  // namespace
 
+/// The watches in one engaged cluster.
+struct EventFeed::Place {
+  std::string cluster;
+  std::atomic<std::size_t> unsynced;  // number of watches
+  std::atomic<bool> synced = false;
+};
+
 // Converts the events of one watch into keys. The cache may hold it after the controller is destroyed.
 class EventFeed::Watch final : public EventHandler {
  public:
-  Watch(EventFeed& feed, WatchId id, WatchSpec spec)
+  Watch(EventFeed& feed, WatchId id, WatchSpec spec, Cache& cache, std::shared_ptr<Place> place)
       : id_(id),
-        spec_(bound(std::move(spec), feed.environment_.cache)),
+        spec_(bound(std::move(spec), cache)),
+        place_(std::move(place)),
         source_(spec_.resource.plural + " (" + spec_.resource.api_version() + ")"),
         feed_(feed) {}
   void on_event(const ObjectEvent& event) noexcept override {
+    if (place_ && !place_->synced.load()) return;  // open() delivers what is there then
     if (const CallGate::Pass pass(gate_); pass) feed_.take(*this, event);
   }
   void on_synced() noexcept override {
     synced_.store(true);
-    if (const CallGate::Pass pass(gate_); pass) feed_.on_synced_();
+    const CallGate::Pass pass(gate_);
+    if (!pass) return;
+    if (!place_) return feed_.on_synced_();
+    if (place_->unsynced.fetch_sub(1) == 1) feed_.open(*place_);
   }
   /// Adds the keys of states whose mapping threw before. Throws what the mapping throws.
   void map_again(const Remap& remap) {
@@ -57,23 +70,26 @@ class EventFeed::Watch final : public EventHandler {
     const ObjectEvent event{.type = remap.type, .object = &remap.states.back()};
     for (const WireObject& state : remap.states) {
       for (const ObjectKey& key : keys_of({.object = &state}, spec_.mapping)) {
-        if (feed_.is_ours(key, nullptr)) feed_.add(*this, event, key);
+        if (feed_.is_ours(*this, key, nullptr)) feed_.add(*this, event, key);
       }
     }
   }
-  void replay(const std::vector<bool>& slots) noexcept {
+  /// Delivers the objects again to keys of these slots; null: to all.
+  void replay(const std::vector<bool>* slots) noexcept {
     MutexLock lock(mutex_);
     const std::shared_ptr<const Informer> informer = attachment_.informer;
     lock.unlock();
     if (informer == nullptr) return;
     for (const WireObject& object : informer->store().list()) {
       if (const CallGate::Pass pass(gate_); pass)
-        feed_.take(*this, {.object = &object, .initial = true}, &slots);
+        feed_.take(*this, {.object = &object, .initial = true}, slots);
     }
   }
   void detach() noexcept { gate_.close(); }
   WatchId id() const { return id_; }
   const WatchSpec& spec() const { return spec_; }
+  std::string_view cluster() const { return place_ ? std::string_view(place_->cluster) : std::string_view(); }
+  bool counts() const { return !place_ || place_->synced.load(); }
   const std::string& source() const { return source_; }
   bool tell_nameless() { return !told_nameless_.exchange(true); }
   bool synced() const { return synced_.load(); }
@@ -109,6 +125,7 @@ class EventFeed::Watch final : public EventHandler {
  private:
   const WatchId id_;
   const WatchSpec spec_;
+  const std::shared_ptr<Place> place_;  // null: the home cluster
   const std::string source_;
   EventFeed& feed_;  // used inside the gate only
   CallGate gate_{GateEntry::single};
@@ -119,14 +136,66 @@ class EventFeed::Watch final : public EventHandler {
 };
 
 WatchId EventFeed::attach(WatchSpec spec) {
+  return attach(std::move(spec), environment_.cache, nullptr);
+}
+
+WatchId EventFeed::attach(WatchSpec spec, Cache& cache, std::shared_ptr<Place> place) {
   MutexLock lock(mutex_);
   const WatchId id = ++last_id_;
   lock.unlock();
-  const auto watch = std::make_shared<Watch>(*this, id, std::move(spec));
-  watch->attach(watch, environment_.cache);
+  const auto watch = std::make_shared<Watch>(*this, id, std::move(spec), cache, std::move(place));
+  watch->attach(watch, cache);
   lock.lock();
   watches_.emplace(id, watch);
   return id;
+}
+
+// ---- Engaged clusters
+
+void EventFeed::attach_in(const std::string& cluster, Cache& cache, const std::vector<WatchSpec>& specs) {
+  const auto on_server = [](const WatchSpec& spec) { return spec.from_server; };
+  const auto count = static_cast<std::size_t>(std::count_if(specs.begin(), specs.end(), on_server));
+  const auto place = std::make_shared<Place>();
+  place->cluster = cluster;
+  place->unsynced.store(count);
+  place->synced.store(count == 0);
+  {
+    MutexLock lock(mutex_);
+    places_[cluster] = place;
+  }
+  for (const WatchSpec& spec : specs) {
+    if (spec.from_server) attach(spec, cache, place);
+  }
+}
+
+EventFeed::Watches EventFeed::watches_in(std::string_view cluster) const {
+  MutexLock lock(mutex_);
+  Watches found;
+  for (const auto& [id, watch] : watches_) {
+    if (watch->cluster() == cluster) found.emplace(id, watch);
+  }
+  return found;
+}
+
+void EventFeed::leave(std::string_view cluster) noexcept {
+  const Watches leaving = watches_in(cluster);
+  MutexLock lock(mutex_);
+  for (const auto& [id, watch] : leaving) watches_.erase(id);
+  if (const auto place = places_.find(cluster); place != places_.end()) places_.erase(place);
+  lock.unlock();
+  for (const auto& [id, watch] : leaving) watch->remove();
+}
+
+bool EventFeed::is_synced(std::string_view cluster) const {
+  MutexLock lock(mutex_);
+  const auto place = places_.find(cluster);
+  return place != places_.end() && place->second->synced.load();
+}
+
+// An event that came before was of an object that the store has, or does not have any more.
+void EventFeed::open(Place& place) noexcept {
+  place.synced.store(true);
+  for (const auto& [id, watch] : watches_in(place.cluster)) watch->replay(nullptr);
 }
 
 void EventFeed::remove(WatchId id) noexcept {
@@ -150,11 +219,12 @@ void EventFeed::detach() noexcept {
 }
 
 // Events of keys that others own are dropped: when this replica gains the slot, it replays the objects.
-bool EventFeed::is_ours(const ObjectKey& key, const std::vector<bool>* slots) const {
+bool EventFeed::is_ours(const Watch& watch, const ObjectKey& key, const std::vector<bool>* slots) const {
   const Shards* shards = environment_.shards;
   if (shards == nullptr || key.name.empty()) return true;
-  if (slots == nullptr) return shards->owns(key.namespace_, key.name);
-  const auto slot = shards->slot_of(key.namespace_, key.name);
+  const std::string place = shard_namespace(watch.cluster(), key.namespace_);
+  if (slots == nullptr) return shards->owns(place, key.name);
+  const auto slot = shards->slot_of(place, key.name);
   return slot && *slot < slots->size() && (*slots)[*slot];
 }
 
@@ -162,11 +232,13 @@ void EventFeed::replay(const std::vector<bool>& slots) noexcept {
   MutexLock lock(mutex_);
   const auto watches = watches_;
   lock.unlock();
-  for (const auto& [id, watch] : watches) watch->replay(slots);
+  for (const auto& [id, watch] : watches) {
+    if (watch->counts()) watch->replay(&slots);
+  }
 }
 
 void EventFeed::take(Watch& watch, const ObjectEvent& event, const std::vector<bool>* slots) noexcept {
-  if (!passes(watch.spec(), event)) return refuse(watch.source(), event);
+  if (!passes(watch.spec(), event)) return refuse(watch, event);
   std::vector<ObjectKey> keys;
   try {
     keys = keys_of(event, watch.spec().mapping);
@@ -177,7 +249,7 @@ void EventFeed::take(Watch& watch, const ObjectEvent& event, const std::vector<b
     return note_failure(std::move(remap), what_was_thrown());
   }
   for (const ObjectKey& key : keys) {
-    if (is_ours(key, slots)) add(watch, event, key);
+    if (is_ours(watch, key, slots)) add(watch, event, key);
   }
 }
 
@@ -255,10 +327,11 @@ void EventFeed::run_remaps() noexcept {
 
 // ---- From events to keys
 
-void EventFeed::refuse(std::string_view source, const ObjectEvent& event) {
-  const std::size_t key = RequestKey::hash_of({}, event.object->namespace_(), event.object->name());
-  queue_.note_refused(key, environment_.clock->now(), origin_of(event, source));
-  for (const auto& observer : environment_.observers) observer->event_refused(source, event);
+void EventFeed::refuse(const Watch& watch, const ObjectEvent& event) {
+  const std::size_t key =
+      RequestKey::hash_of(watch.cluster(), event.object->namespace_(), event.object->name());
+  queue_.note_refused(key, environment_.clock->now(), origin_of(event, watch.source()));
+  for (const auto& observer : environment_.observers) observer->event_refused(watch.source(), event);
 }
 
 void EventFeed::refuse_nameless(Watch& watch, const ObjectEvent& event) {
@@ -270,7 +343,7 @@ void EventFeed::refuse_nameless(Watch& watch, const ObjectEvent& event) {
 void EventFeed::add(Watch& watch, const ObjectEvent& event, const ObjectKey& key) {
   if (key.name.empty()) return refuse_nameless(watch, event);
   const WatchSpec& spec = watch.spec();
-  const RequestKey request = environment_.keys.intern(key);
+  const RequestKey request = environment_.keys.intern(watch.cluster(), key.namespace_, key.name);
   const KeyOptions options{
       .priority = spec.priority.value_or(event.initial || event.resync ? Lane::slow : Lane::fast),
       .delay = spec.delay};
@@ -308,14 +381,13 @@ bool EventFeed::passes(const WatchSpec& watch, const ObjectEvent& event) const {
 
 bool EventFeed::all_synced() const {
   MutexLock lock(mutex_);
-  return std::all_of(watches_.begin(), watches_.end(),
-                     [](const auto& entry) { return entry.second->synced(); });
+  return std::all_of(watches_.begin(), watches_.end(), [](const auto& entry) {
+    return !entry.second->cluster().empty() || entry.second->synced();
+  });
 }
 
-std::vector<WatchHealth> EventFeed::health(const std::string& controller) const {
-  MutexLock lock(mutex_);
-  const auto watches = watches_;
-  lock.unlock();
+std::vector<WatchHealth> EventFeed::health(const std::string& controller, std::string_view cluster) const {
+  const Watches watches = watches_in(cluster);
   std::vector<WatchHealth> all;
   all.reserve(watches.size());
   for (const auto& [id, watch] : watches) all.push_back(watch->health(controller));

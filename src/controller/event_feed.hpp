@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -39,6 +40,14 @@ class EventFeed {
   /// Permits it to start a thread; `on_thread_start` is called first on it, with its role.
   void start(std::function<void(const std::string&)> on_thread_start);
   WatchId attach(WatchSpec spec);
+  /// Adds the watches of a controller in an engaged cluster. Their events count from the moment at which all
+  /// of them have delivered their first lists; the objects that exist then are delivered again. Called on the
+  /// thread that delivers the events of `cache`.
+  void attach_in(const std::string& cluster, Cache& cache, const std::vector<WatchSpec>& specs);
+  /// Removes the watches of a cluster; on return none of its events reaches the queue any more.
+  void leave(std::string_view cluster) noexcept;
+  /// Returns true if the watches in an engaged cluster have delivered their first lists.
+  bool is_synced(std::string_view cluster) const;
   /// Removes a watch; on return none of its events reaches the queue any more.
   void remove(WatchId id) noexcept;
   /// Delivers the objects that the watches have again, as those of a first list, to keys of these slots: this
@@ -51,17 +60,22 @@ class EventFeed {
   void map_due();
   /// Without start(): returns the time of the next map_due().
   std::optional<TimePoint> next_due() const;
-  /// Returns the state of the watches, in the order of attach().
-  std::vector<WatchHealth> health(const std::string& controller) const;
+  /// Returns the state of the watches in a cluster, by default the home cluster, in the order of attach().
+  std::vector<WatchHealth> health(const std::string& controller, std::string_view cluster = {}) const;
 
  private:
   class Watch;
+  struct Place;
+  using Watches = std::map<WatchId, std::shared_ptr<Watch>>;
 
+  WatchId attach(WatchSpec spec, Cache& cache, std::shared_ptr<Place> place);
+  Watches watches_in(std::string_view cluster) const EVENKEEL_EXCLUDES(mutex_);
+  void open(Place& place) noexcept;
   void take(Watch& watch, const ObjectEvent& event, const std::vector<bool>* slots = nullptr) noexcept;
-  bool is_ours(const ObjectKey& key, const std::vector<bool>* slots) const;
+  bool is_ours(const Watch& watch, const ObjectKey& key, const std::vector<bool>* slots) const;
   void remap(const Remap& remap) noexcept;
   bool passes(const WatchSpec& watch, const ObjectEvent& event) const;
-  void refuse(std::string_view source, const ObjectEvent& event);
+  void refuse(const Watch& watch, const ObjectEvent& event);
   void add(Watch& watch, const ObjectEvent& event, const ObjectKey& key);
   void refuse_nameless(Watch& watch, const ObjectEvent& event);
   void note_failure(Remap remap, std::string_view error);
@@ -73,7 +87,8 @@ class EventFeed {
   const std::function<void()> on_synced_;
   mutable Mutex mutex_;
   CondVar changed_;  // a mapping failed, or the feed is ending
-  std::map<WatchId, std::shared_ptr<Watch>> watches_ EVENKEEL_GUARDED_BY(mutex_);
+  Watches watches_ EVENKEEL_GUARDED_BY(mutex_);
+  std::map<std::string, std::shared_ptr<Place>, std::less<>> places_ EVENKEEL_GUARDED_BY(mutex_);
   WatchId last_id_ EVENKEEL_GUARDED_BY(mutex_) = 0;
   RemapCore remaps_ EVENKEEL_GUARDED_BY(mutex_);
   std::function<void(const std::string&)> on_thread_start_ EVENKEEL_GUARDED_BY(mutex_);

@@ -31,6 +31,7 @@ set(controller_sources
   fibers.cpp
   flight_recorder.cpp
   flight_story.cpp
+  followed_clusters.cpp
   gated_queue.cpp
   handler.cpp
   inspector.cpp

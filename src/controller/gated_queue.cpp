@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <evenkeel/workqueue/fair_store.hpp>
+
 #include "client/write_log.hpp"
 #include "controller/own_write.hpp"
 
@@ -19,7 +21,13 @@ RequestQueueOptions queue_options(const ControllerOptions& chosen, std::shared_p
                               .min_interval = chosen.min_interval,
                               .clock = std::move(clock)};
   if (chosen.limiter) options.limiter = chosen.limiter();
-  if (chosen.store) options.store = chosen.store();
+  if (chosen.store) {
+    options.store = chosen.store();
+  } else if (chosen.runs_in != RunsIn::home_cluster) {
+    const std::size_t runs = chosen.in_flight.value_or(chosen.workers.value_or(1));
+    const std::size_t cap = chosen.per_cluster.value_or((runs + 1) / 2);
+    options.store = fair_store<RequestKey>(by_cluster(), {.cap = static_cast<std::uint32_t>(cap)});
+  }
   return options;
 }
 
@@ -30,11 +38,30 @@ GatedQueue::GatedQueue(const ControllerOptions& options, std::shared_ptr<const C
     : clock_(std::move(clock)),
       schedule_stuck_check_(std::move(schedule_stuck_check)),
       own_(std::move(own)),
+      gated_(options.gate.value_or(EventGate::on) == EventGate::on),
       debounce_(options.debounce),
       queue_(queue_options(options, clock_)),
-      gate_(options.gate.value_or(EventGate::on) == EventGate::on),
+      gate_(gated_),
       journal_(options.flight_recorder_bytes) {
-  if (own_.log && options.gate.value_or(EventGate::on) == EventGate::on) own_.log->enable();
+  if (own_.log && gated_) own_.log->enable();
+}
+
+void GatedQueue::add_writes(const std::string& cluster, ControllerWrites own) {
+  if (own.log && gated_) own.log->enable();
+  MutexLock lock(writes_mutex_);
+  cluster_writes_[cluster] = std::move(own);
+}
+
+void GatedQueue::drop_writes(const std::string& cluster) {
+  MutexLock lock(writes_mutex_);
+  cluster_writes_.erase(cluster);
+}
+
+ControllerWrites GatedQueue::writes_in(const RequestKey& key) const {
+  if (key.cluster().empty()) return own_;
+  MutexLock lock(writes_mutex_);
+  const auto found = cluster_writes_.find(key.cluster());
+  return found == cluster_writes_.end() ? ControllerWrites() : found->second;
 }
 
 void GatedQueue::stop() noexcept {
@@ -82,26 +109,27 @@ void GatedQueue::add_unasked(const RequestKey& key, const KeyOptions& options, T
 
 // ---- Events of the reconciled object
 
-bool GatedQueue::is_own(const Change& change) const {
-  return is_own_write(change,
-                      own_.log ? own_.log->writes_to(change.after.uid(), own_.writer) : LoggedWrites());
+bool GatedQueue::is_own(const RequestKey& key, const Change& change) const {
+  const ControllerWrites own = writes_in(key);
+  return is_own_write(change, own.log ? own.log->writes_to(change.after.uid(), own.writer) : LoggedWrites());
 }
 
-bool GatedQueue::are_own(const BackoffCore::Held& held) const {
+bool GatedQueue::are_own(const RequestKey& key, const BackoffCore::Held& held) const {
   return !held.beyond_limit && std::all_of(held.changes.begin(), held.changes.end(),
-                                           [this](const Change& change) { return is_own(change); });
+                                           [&](const Change& change) { return is_own(key, change); });
 }
 
 // A resync, which changes nothing, gives no reason either.
-bool GatedQueue::may_be_own(const ObjectEvent& event) const {
+bool GatedQueue::may_be_own(const RequestKey& key, const ObjectEvent& event) const {
   if (!may_be_own_write(event)) return false;
   const WireObject& now = *event.object;
   if (now.resource_version() == event.old->resource_version()) return true;
-  return own_.log && own_.log->may_have_written({.namespace_ = now.namespace_(),
-                                                 .name = now.name(),
-                                                 .uid = now.uid(),
-                                                 .version = now.resource_version()},
-                                                own_.writer);
+  const ControllerWrites own = writes_in(key);
+  return own.log && own.log->may_have_written({.namespace_ = now.namespace_(),
+                                               .name = now.name(),
+                                               .uid = now.uid(),
+                                               .version = now.resource_version()},
+                                              own.writer);
 }
 
 bool GatedQueue::is_tracked(const RequestKey& key) const {
@@ -114,12 +142,13 @@ bool GatedQueue::is_tracked(const RequestKey& key) const {
 // has the place at which it was added.
 AddVerdict GatedQueue::add_primary(const RequestKey& key, const KeyOptions& options, TimePoint arrival,
                                    const Origin& origin, const ObjectEvent& event) {
-  if (is_tracked(key) && may_be_own(event)) {
+  if (is_tracked(key) && may_be_own(key, event)) {
     const BackoffCore::Update update{options.priority, arrival, options.delay};
     const Change change{*event.old, *event.object};
     const BackoffCore::Verdict verdict = on_update(key, update, origin, change);
     if (verdict == BackoffCore::Verdict::held) return AddVerdict::held;
-    if (verdict == BackoffCore::Verdict::decide && is_own(change)) return add_own_write(key, update, origin);
+    if (verdict == BackoffCore::Verdict::decide && is_own(key, change))
+      return add_own_write(key, update, origin);
   }
   add(key, options, arrival, origin);
   return AddVerdict::queued;
@@ -194,6 +223,14 @@ void GatedQueue::drop(const RequestKey& key) {
   journal_.forget_arrival(key);
 }
 
+// Events find a key that waits, and no retry that could cover them.
+void GatedQueue::defer(const RequestKey& key, Duration delay, Priority priority) {
+  queue_.add_after(key, delay, priority);
+  MutexLock lock(mutex_);
+  gate_.on_run_started(key);
+  static_cast<void>(gate_.on_run_ended(key));
+}
+
 std::optional<Duration> GatedQueue::begin(const RequestKey& key, const FlightRun& run) {
   MutexLock lock(mutex_);
   gate_.on_run_started(key);
@@ -233,7 +270,7 @@ Duration GatedQueue::back_off(const RequestKey& key, Priority priority, const Ru
     journal_.on_run_ended(key, end);
     journal_.on_wait(end.at, key, AddedBy::retry, delay);
   }
-  if (held && !are_own(*held)) add_held(key, *held);
+  if (held && !are_own(key, *held)) add_held(key, *held);
   return delay;
 }
 

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <evenkeel/base/mutex.hpp>
@@ -43,6 +45,9 @@ class GatedQueue {
              std::function<void(TimePoint)> schedule_stuck_check = {}, ControllerWrites own = {});
 
   RequestQueue& queue() noexcept { return queue_; }
+  /// Sets the writes by which events of an engaged cluster are recognized.
+  void add_writes(const std::string& cluster, ControllerWrites own);
+  void drop_writes(const std::string& cluster);
   /// Closes the queue at once: queued keys are dropped, later ones are ignored.
   void stop() noexcept;
 
@@ -61,6 +66,8 @@ class GatedQueue {
 
   /// Forgets a key that a worker has taken and does not run: another replica does.
   void drop(const RequestKey& key);
+  /// Adds a key after `delay` that a worker has taken and cannot run now. Its failures remain counted.
+  void defer(const RequestKey& key, Duration delay, Priority priority);
   /// Records that a worker takes the key; returns the time since the first event that the run handles.
   std::optional<Duration> begin(const RequestKey& key, const FlightRun& run);
   /// Records that the run failed: the key waits for its retry, and is added if the gate held an event during
@@ -83,9 +90,10 @@ class GatedQueue {
   LatencyHistogram latency() const;
 
  private:
-  bool is_own(const Change& change) const;
-  bool are_own(const BackoffCore::Held& held) const;
-  bool may_be_own(const ObjectEvent& event) const;
+  ControllerWrites writes_in(const RequestKey& key) const EVENKEEL_EXCLUDES(writes_mutex_);
+  bool is_own(const RequestKey& key, const Change& change) const;
+  bool are_own(const RequestKey& key, const BackoffCore::Held& held) const;
+  bool may_be_own(const RequestKey& key, const ObjectEvent& event) const;
   bool is_tracked(const RequestKey& key) const EVENKEEL_EXCLUDES(mutex_);
   BackoffCore::Verdict on_update(const RequestKey& key, const BackoffCore::Update& update,
                                  const Origin& origin, const Change& change);
@@ -96,7 +104,10 @@ class GatedQueue {
 
   const std::shared_ptr<const Clock> clock_;
   const std::function<void(TimePoint)> schedule_stuck_check_;
-  const ControllerWrites own_;
+  const ControllerWrites own_;  // in the home cluster
+  const bool gated_;
+  mutable Mutex writes_mutex_;
+  std::map<std::string, ControllerWrites, std::less<>> cluster_writes_ EVENKEEL_GUARDED_BY(writes_mutex_);
   const Debounce debounce_;
   RequestQueue queue_;
   mutable Mutex mutex_;

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <chrono>
 
+#include <evenkeel/clusters/cluster_set.hpp>
 #include <evenkeel/sharding/shards.hpp>
 #include <evenkeel/workqueue/key_order.hpp>
 
+#include "controller/cluster_key.hpp"
 #include "controller/stuck_core.hpp"
 
 namespace evenkeel {
@@ -41,19 +43,40 @@ RunExplanation Inspector::named(const RunInFlight& run, const Keys& keys) const 
                      environment_.clock->now(), environment_.clock->wall_now());
 }
 
-std::optional<bool> Inspector::exists(const ObjectKey& key, const ControllerMoment& moment) const {
-  if (!moment.synced) return std::nullopt;
-  return environment_.cache.contains(spec_.resource, key);
+// A namespace has no colon; the name of an object without a namespace may have one.
+ClusterObject Inspector::in_cluster(const ObjectKey& key) const {
+  ClusterObject object{.key = key};
+  std::string& text = key.namespace_.empty() ? object.key.name : object.key.namespace_;
+  object.cluster = cluster_prefix(text);
+  if (!object.cluster.empty() && key.namespace_.empty() && !clusters_.find(object.cluster))
+    object.cluster.clear();
+  if (!object.cluster.empty()) text.erase(0, object.cluster.size() + 1);
+  return object;
 }
 
-Explanation Inspector::explain(const ObjectKey& key, ControllerMoment moment) {
-  const RequestKey request = environment_.keys.intern(key);
+std::optional<bool> Inspector::exists(const ClusterObject& object, const ControllerMoment& moment) const {
+  if (!moment.synced) return std::nullopt;
+  if (object.cluster.empty()) return environment_.cache.contains(spec_.resource, object.key);
+  const auto followed = clusters_.find(object.cluster);
+  return followed ? followed->cluster->cache().contains(spec_.resource, object.key) : std::nullopt;
+}
+
+// Returns the reason why this key does not run here although its controller does.
+std::string Inspector::why_blocked(const ClusterObject& object) const {
+  const std::string place = shard_namespace(object.cluster, object.key.namespace_);
+  if (environment_.shards != nullptr && !environment_.shards->owns(place, object.key.name))
+    return environment_.shards->describe_owner(place, object.key.name);
+  if (object.cluster.empty()) return {};
+  if (!clusters_.find(object.cluster)) return "cluster " + object.cluster + " is not engaged";
+  return environment_.clusters->blocked_reason(object.cluster);
+}
+
+Explanation Inspector::explain(const ClusterObject& object, ControllerMoment moment) {
+  const RequestKey request = environment_.keys.intern(object.cluster, object.key.namespace_, object.key.name);
   ExplainFacts facts{.controller = spec_.options.name, .object = request.str(), .hash = request.hash()};
-  facts.exists = exists(key, moment);
+  facts.exists = exists(object, moment);
   facts.blocked_reason = std::move(moment.blocked_reason);
-  if (environment_.shards != nullptr && facts.blocked_reason.empty() &&
-      !environment_.shards->owns(key.namespace_, key.name))
-    facts.blocked_reason = environment_.shards->describe_owner(key.namespace_, key.name);
+  if (facts.blocked_reason.empty()) facts.blocked_reason = why_blocked(object);
   facts.synced = moment.synced;
   facts.stopping = moment.stopping;
   facts.watches = std::move(moment.watches);

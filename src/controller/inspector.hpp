@@ -15,6 +15,7 @@
 #include <evenkeel/controller/explanation.hpp>
 
 #include "controller/explain_core.hpp"
+#include "controller/followed_clusters.hpp"
 #include "controller/gated_queue.hpp"
 
 namespace evenkeel {
@@ -29,15 +30,26 @@ struct ControllerMoment {
   std::vector<WatchExplanation> watches = {};
 };
 
+/// A key that names its cluster apart.
+struct ClusterObject {
+  std::string cluster = {};  ///< Empty: the home cluster.
+  ObjectKey key = {};
+};
+
 /// Thread safety: all members may be called concurrently.
 /// Lifetime: keeps references to its constructor arguments.
 class Inspector {
  public:
-  Inspector(const ControllerSpec& spec, const ControllerEnvironment& environment, GatedQueue& queue, Log log)
-      : spec_(spec), environment_(environment), queue_(queue), log_(std::move(log)) {}
+  Inspector(const ControllerSpec& spec, const ControllerEnvironment& environment, GatedQueue& queue, Log log,
+            const FollowedClusters& clusters)
+      : spec_(spec), environment_(environment), queue_(queue), log_(std::move(log)), clusters_(clusters) {}
+
+  /// Returns the cluster and the key in it for one whose namespace or name begins with a cluster, as
+  /// Controller::explain() takes it.
+  ClusterObject in_cluster(const ObjectKey& key) const;
 
   /// See the members of Controller with these names.
-  Explanation explain(const ObjectKey& key, ControllerMoment moment);
+  Explanation explain(const ClusterObject& object, ControllerMoment moment);
   ControllerSummary summary(std::size_t most, ControllerMoment moment);
   std::optional<TimePoint> look_for_stuck();
   std::string problem(const ControllerMoment& moment);
@@ -50,12 +62,14 @@ class Inspector {
   Keys keys_by_turn() const;
   RunExplanation named(const RunInFlight& run, const Keys& keys) const;
   std::string wedge(const ControllerMoment& moment, const Keys& keys, TimePoint now) const;
-  std::optional<bool> exists(const ObjectKey& key, const ControllerMoment& moment) const;
+  std::optional<bool> exists(const ClusterObject& object, const ControllerMoment& moment) const;
+  std::string why_blocked(const ClusterObject& object) const;
 
   const ControllerSpec& spec_;
   const ControllerEnvironment& environment_;
   GatedQueue& queue_;
   const Log log_;
+  const FollowedClusters& clusters_;
 };
 
 }  // namespace detail

@@ -10,6 +10,7 @@
 #include <evenkeel/sharding/shards.hpp>
 
 #include "cache/call_gate.hpp"
+#include "controller/cluster_key.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -116,13 +117,18 @@ void KeySources::fire_timers() {
     due = timers_.on_timeout(environment_.clock->now());
   }
   for (const std::size_t number : due) {
-    const TimerSpec& timer = spec_.timers[number];
-    try {
-      for (const ObjectKey& key : timer.keys(environment_.cache))
-        add(AddCause::source, timer.name, key, timer.options);
-    } catch (const std::exception& error) {
-      log_.error("a timer found no keys", {{"source", timer.name}, {"error", error.what()}});
-    }
+    calls_.each_cluster(
+        [&](const std::string& cluster, Cache& cache) { fire(spec_.timers[number], cluster, cache); });
+  }
+}
+
+void KeySources::fire(const TimerSpec& timer, const std::string& cluster, Cache& cache) {
+  KeyOptions options = timer.options;
+  options.cluster = cluster;
+  try {
+    for (const ObjectKey& key : timer.keys(cache)) add(AddCause::source, timer.name, key, options);
+  } catch (const std::exception& error) {
+    log_.error("a timer found no keys", {{"source", timer.name}, {"error", error.what()}});
   }
 }
 
@@ -164,8 +170,10 @@ void KeySources::add(AddCause cause, std::string_view source, const ObjectKey& k
                {{"source", source}, {"namespace", key.namespace_}});
     return;
   }
-  if (environment_.shards != nullptr && !environment_.shards->owns(key.namespace_, key.name)) return;
-  const RequestKey request = environment_.keys.intern(key);
+  if (environment_.shards != nullptr &&
+      !environment_.shards->owns(shard_namespace(options.cluster, key.namespace_), key.name))
+    return;
+  const RequestKey request = environment_.keys.intern(options.cluster, key.namespace_, key.name);
   const TimePoint now = environment_.clock->now();
   const AddedBy by = cause == AddCause::call ? AddedBy::call : AddedBy::source;
   queue_.add_unasked(request, options, now, {.by = by, .source = source});

@@ -32,6 +32,10 @@ class KeySources {
     std::function<void()> on_synced = {};                     ///< A source with initial keys is synced.
     std::function<void(std::exception_ptr)> on_failure = {};  ///< A source threw an exception.
     std::function<void(const std::string& role)> on_thread_start = {};  ///< Called first on each thread.
+    /// Calls a function for each cluster in which timers look for keys; its name is empty for the home
+    /// cluster.
+    std::function<void(const std::function<void(const std::string& cluster, Cache& cache)>&)> each_cluster =
+        {};
   };
 
   /// Throws std::invalid_argument for a timer without a period.
@@ -66,6 +70,7 @@ class KeySources {
 
   void run(const SourceSpec& spec, const std::shared_ptr<Receiver>& receiver) noexcept;
   void run_timers() noexcept;
+  void fire(const TimerSpec& timer, const std::string& cluster, Cache& cache);
 
   const ControllerSpec& spec_;
   const ControllerEnvironment& environment_;

@@ -10,6 +10,7 @@ namespace detail {
 
 // A missing link does no harm, so a lack of memory is ignored.
 void RunLinks::key_added(const KeyAdded& added) noexcept {
+  if (!added.key.cluster().empty()) return;  // the spans are those of writes in the home cluster
   if (added.event == nullptr || added.event->initial || added.event->resync) return;
   try {
     const WireObject& object = *added.event->object;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "controller/runner.hpp"
 
+#include <chrono>
 #include <string>
 #include <utility>
 
+#include <evenkeel/clusters/cluster_set.hpp>
 #include <evenkeel/sharding/shards.hpp>
 
+#include "controller/cluster_key.hpp"
 #include "controller/report.hpp"
 #include "controller/run_span.hpp"
 
@@ -13,12 +16,28 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// The right to run one key as a shard, with a stop token for its loss and for the controller's end.
+/// The right to run one key, as a shard or in an engaged cluster, with a stop token for its loss and for the
+/// controller's end.
 class Runner::Ownership {
  public:
-  Ownership(ShardRun run, const std::stop_token& controller)
-      : run_(std::move(run)), on_loss_(run_.stop(), Stop{stop_}), on_end_(controller, Stop{stop_}) {}
-  const ShardRun& run() const { return run_; }
+  explicit Ownership(const std::stop_token& controller) : on_end_(controller, Stop{stop_}) {}
+
+  void add(ShardRun run) {
+    shard_.emplace(std::move(run));
+    on_shard_loss_.emplace(shard_->stop(), Stop{stop_});
+  }
+  void add(ClusterRun run, std::shared_ptr<const FollowedCluster> followed) {
+    cluster_.emplace(std::move(run));
+    followed_ = std::move(followed);
+    on_cluster_loss_.emplace(cluster_->cluster().stop(), Stop{stop_});
+  }
+  /// Null without shards.
+  const ShardRun* shard() const { return shard_ ? &*shard_ : nullptr; }
+  /// Null in the home cluster.
+  const FollowedCluster* followed() const { return followed_.get(); }
+  void fail() {
+    if (cluster_) cluster_->fail();
+  }
   std::stop_token stop() const { return stop_.get_token(); }
 
  private:
@@ -26,21 +45,52 @@ class Runner::Ownership {
     std::stop_source& source;
     void operator()() const noexcept { source.request_stop(); }
   };
-  const ShardRun run_;
   std::stop_source stop_;
-  const std::stop_callback<Stop> on_loss_;
+  std::optional<ShardRun> shard_;
+  std::optional<ClusterRun> cluster_;  // ends after the handle below
+  std::shared_ptr<const FollowedCluster> followed_;
+  std::optional<std::stop_callback<Stop>> on_shard_loss_;
+  std::optional<std::stop_callback<Stop>> on_cluster_loss_;
   const std::stop_callback<Stop> on_end_;
 };
 
 void Runner::run(const RequestQueue::Claim& claim, std::size_t worker) {
-  if (environment_.shards == nullptr) return run_owned(claim, worker, nullptr);
-  auto run = environment_.shards->begin(claim.key().namespace_(), claim.key().name());
-  if (!run) return queue_.drop(claim.key());
-  const Ownership owned(std::move(*run), cancel_.get_token());
+  const RequestKey& key = claim.key();
+  if (environment_.shards == nullptr && key.cluster().empty()) return run_owned(claim, worker, nullptr);
+  Ownership owned(cancel_.get_token());
+  if (environment_.shards != nullptr) {
+    auto run = environment_.shards->begin(shard_namespace(key.cluster(), key.namespace_()), key.name());
+    if (!run) return queue_.drop(key);
+    owned.add(std::move(*run));
+  }
+  if (!key.cluster().empty() && !begin_in_cluster(claim, owned)) return;
   run_owned(claim, worker, &owned);
 }
 
-void Runner::run_owned(const RequestQueue::Claim& claim, std::size_t worker, const Ownership* owned) {
+// Keys of a cluster that has left are dropped, those of one that is away wait. So do those of a cluster that
+// was engaged just now: its events come later, but a program may add keys at any time.
+bool Runner::begin_in_cluster(const RequestQueue::Claim& claim, Ownership& owned) {
+  constexpr Duration until_synced = std::chrono::seconds{1};
+  const RequestKey& key = claim.key();
+  auto followed = clusters_.find(key.cluster());
+  if (!followed) {
+    queue_.drop(key);
+    return false;
+  }
+  if (!clusters_.is_synced(key.cluster())) {
+    queue_.defer(key, until_synced, claim.priority());
+    return false;
+  }
+  ClusterTurn turn = environment_.clusters->begin(key.cluster());
+  if (turn.run) {
+    owned.add(std::move(*turn.run), std::move(followed));
+    return true;
+  }
+  turn.away ? clusters_.park(key, claim.priority()) : queue_.drop(key);
+  return false;
+}
+
+void Runner::run_owned(const RequestQueue::Claim& claim, std::size_t worker, Ownership* owned) {
   const Request& request = claim.key();
   const std::uint64_t attempt = queue_.queue().retries(request) + 1;
   const std::uint64_t number = run_ids_.next_number();
@@ -68,7 +118,7 @@ void Runner::run_owned(const RequestQueue::Claim& claim, std::size_t worker, con
   const RunEnd end{
       .at = ended, .took = ended - began, .worker = worker, .attempt = attempt, .outcome = outcome};
   if (fatal) queue_.end_for_good(request, end);
-  const std::optional<Duration> next = fatal ? std::nullopt : settle(claim, end);
+  const std::optional<Duration> next = fatal ? std::nullopt : settle(claim, end, owned);
   count(outcome, end.took);
   describe_outcome(context.span(), outcome);
   context.span().end();
@@ -109,13 +159,16 @@ Span Runner::span_of(const Request& request, std::uint64_t attempt, const std::s
 Context Runner::context_for(const Request& request, std::uint64_t attempt, const std::string& id,
                             const Ownership* owned) {
   std::optional<std::uint64_t> term;
-  if (owned != nullptr) {
-    term = owned->run().generation();
+  const ShardRun* const shard = owned == nullptr ? nullptr : owned->shard();
+  const FollowedCluster* const followed = owned == nullptr ? nullptr : owned->followed();
+  const Client& client = followed == nullptr ? environment_.client : followed->client;
+  if (shard != nullptr) {
+    term = shard->generation();
   } else if (environment_.term) {
     term = environment_.term();
   }
-  return Context({.client = owned ? owned->run().guarded(environment_.client) : environment_.client,
-                  .cache = &environment_.cache,
+  return Context({.client = shard == nullptr ? client : shard->guarded(client),
+                  .cache = followed == nullptr ? &environment_.cache : &followed->cluster->cache(),
                   .request = request,
                   .log = log_,
                   .field_owner = spec_.options.field_owner,
@@ -126,7 +179,7 @@ Context Runner::context_for(const Request& request, std::uint64_t attempt, const
                   .timeout = spec_.options.reconcile_timeout,
                   .clock = environment_.clock,
                   .span = span_of(request, attempt, id),
-                  .events = environment_.events,
+                  .events = followed == nullptr ? environment_.events : &followed->cluster->events(),
                   .applies_skipped = &applies_skipped_});
 }
 
@@ -152,8 +205,15 @@ Priority Runner::next_priority(Priority of_run, const ReconcileOutcome& outcome,
 }
 
 // Returns the delay until the next attempt, if there is one.
-std::optional<Duration> Runner::settle(const RequestQueue::Claim& claim, const RunEnd& end) {
-  const QueueCalls calls = queue_calls(end.outcome);
+std::optional<Duration> Runner::settle(const RequestQueue::Claim& claim, const RunEnd& end,
+                                       Ownership* owned) {
+  const bool failed =
+      end.outcome.kind == OutcomeKind::error || end.outcome.kind == OutcomeKind::terminal_error;
+  if (owned != nullptr && failed) owned->fail();
+  QueueCalls calls = queue_calls(end.outcome);
+  // Nothing of a cluster that has left stays in the queue.
+  if (owned != nullptr && owned->followed() != nullptr && !clusters_.find(claim.key().cluster()))
+    calls = {.forget = true};
   const Priority priority = next_priority(claim.priority(), end.outcome, calls);
   RequestQueue& queue = queue_.queue();
   if (calls.forget) queue.forget(claim.key());

@@ -14,6 +14,7 @@
 #include <evenkeel/controller/controller_spec.hpp>
 #include <evenkeel/controller/observer.hpp>
 
+#include "controller/followed_clusters.hpp"
 #include "controller/gated_queue.hpp"
 #include "controller/reconcile_meter.hpp"
 #include "controller/run_ids.hpp"
@@ -26,14 +27,18 @@ namespace detail {
 /// Thread safety: all members may be called concurrently.
 class Runner {
  public:
-  /// `links` is null without a tracer.
+  struct Parts {
+    std::shared_ptr<RunLinks> links = {};  ///< Null without a tracer.
+    FollowedClusters& clusters;
+  };
   Runner(const ControllerSpec& spec, const ControllerEnvironment& environment, GatedQueue& queue, Log log,
-         std::shared_ptr<RunLinks> links)
+         Parts parts)
       : spec_(spec),
         environment_(environment),
         queue_(queue),
         log_(std::move(log)),
-        links_(std::move(links)),
+        links_(std::move(parts.links)),
+        clusters_(parts.clusters),
         run_ids_(environment.seed) {}
 
   /// Reconciles a key. Throws exceptions that end the controller, see OnPanic.
@@ -49,13 +54,14 @@ class Runner {
 
  private:
   class Ownership;
-  void run_owned(const RequestQueue::Claim& claim, std::size_t worker, const Ownership* owned);
+  bool begin_in_cluster(const RequestQueue::Claim& claim, Ownership& owned);
+  void run_owned(const RequestQueue::Claim& claim, std::size_t worker, Ownership* owned);
   Span span_of(const Request& request, std::uint64_t attempt, const std::string& id);
   Context context_for(const Request& request, std::uint64_t attempt, const std::string& id,
                       const Ownership* owned);
   ReconcileOutcome run_once(Context& context, std::exception_ptr& panic, const Ownership* owned);
   Priority next_priority(Priority of_run, const ReconcileOutcome& outcome, const QueueCalls& calls) const;
-  std::optional<Duration> settle(const RequestQueue::Claim& claim, const RunEnd& end);
+  std::optional<Duration> settle(const RequestQueue::Claim& claim, const RunEnd& end, Ownership* owned);
   TimePoint limit_of_run(TimePoint began) const;
   void count(const ReconcileOutcome& outcome, Duration took);
 
@@ -64,6 +70,7 @@ class Runner {
   GatedQueue& queue_;
   const Log log_;
   const std::shared_ptr<RunLinks> links_;
+  FollowedClusters& clusters_;
   RunIds run_ids_;
   std::stop_source cancel_;
   std::atomic<std::size_t> active_ = 0;             // statistics only, no ordering required

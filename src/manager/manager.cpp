@@ -14,6 +14,7 @@
 #include <evenkeel/manager/manifests.hpp>
 #include <evenkeel/workqueue/key_table.hpp>
 
+#include "manager/clusters_part.hpp"
 #include "manager/derived_rules.hpp"
 #include "manager/kinds.hpp"
 #include "manager/operations.hpp"
@@ -200,6 +201,8 @@ class Manager::Impl {
 
   Controller& add(ControllerSpec spec);
   void add_task(std::string name, std::function<void(std::stop_token)> task, RunsOn where);
+  void follow(const std::shared_ptr<ClusterProvider>& provider);
+  ClusterSet& use_clusters();
   void run(const std::stop_token& stop);
   bool is_leader() const noexcept { return !elector_ || elector_->is_leader(); }
   Totals totals() const;
@@ -249,8 +252,10 @@ class Manager::Impl {
  public:
   // Declared before the controllers, which use it until they are destroyed.
   Cache cache_;
+  ClusterSet clusters_;
 
  private:
+  std::atomic<bool> uses_clusters_ = false;
   mutable Mutex mutex_;
   CondVar changed_;
   LifecycleCore core_ EVENKEEL_GUARDED_BY(mutex_);
@@ -300,6 +305,15 @@ EventRecorderOptions event_options(const ManagerOptions& options) {
   return events;
 }
 
+ClusterSetOptions cluster_options(const ManagerOptions& options) {
+  ClusterSetOptions clusters = options.clusters;
+  clusters.log = options.log;
+  clusters.clock = options.clock;
+  clusters.on_thread_start = options.on_thread_start;
+  if (clusters.events.component.empty()) clusters.events.component = event_options(options).component;
+  return clusters;
+}
+
 ManagerOptions with_election_name(ManagerOptions options) {
   if (options.election && options.shards)
     throw std::invalid_argument(
@@ -323,6 +337,7 @@ Manager::Impl::Impl(Client client, ManagerOptions options)
       operations_(options_.log, options_.clock, options_.on_thread_start),
       events_(client_, event_options(options_)),
       cache_(client_, cache_options(options_)),
+      clusters_(cluster_options(options_)),
       core_(options_.lifecycle) {
   add_part("cache", Stage::caches, std::make_unique<CachePart>(cache_));
   if (elector_) add_election();
@@ -379,6 +394,7 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
   if (chosen.field_owner.empty()) chosen.field_owner = options_.name;
   const std::string name = chosen.name;
   const bool everywhere = chosen.runs_on == RunsOn::every_instance;
+  const RunsIn clusters = chosen.runs_in;
   const std::vector<detail::UsedKind> kinds = detail::kinds_of(spec);
   const ManifestPart manifest = detail::part_of(spec);
   auto controller = std::make_unique<Controller>(
@@ -392,7 +408,8 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
                             .term = everywhere ? nullptr : term_of_lead(),
                             .schedule_stuck_check = [this](TimePoint when) { schedule_stuck_check(when); },
                             .shards = everywhere ? nullptr : shards_.get(),
-                            .events = &events_});
+                            .events = &events_,
+                            .clusters = &clusters_});
   Controller& added = *controller;
   {
     MutexLock lock(mutex_);
@@ -402,7 +419,9 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
     controllers_.push_back(std::move(controller));
     kinds_.insert(kinds_.end(), kinds.begin(), kinds.end());
   }
-  add_manifest(manifest);
+  // Rights in other clusters are not those of the program's own manifests.
+  if (clusters != RunsIn::engaged_clusters) add_manifest(manifest);
+  if (clusters != RunsIn::home_cluster) use_clusters();
   added.attach();
   operations_.healthz().add("controller/" + name, [&added] { return added.problem(); });
   operations_.readyz().add("controller/" + name,
@@ -410,6 +429,25 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
   add_part("controller " + name, everywhere ? Stage::others : Stage::controllers,
            std::make_unique<ControllerPart>(added));
   return added;
+}
+
+ClusterSet& Manager::Impl::use_clusters() {
+  if (uses_clusters_.exchange(true)) return clusters_;
+  add_part("clusters", Stage::caches, std::make_unique<detail::ClustersPart>(clusters_));
+  operations_.add(detail::Operations::ConsoleSection{
+      .title = "Clusters", .read = [this] { return detail::clusters_json(clusters_.status()); }});
+  return clusters_;
+}
+
+void Manager::Impl::follow(const std::shared_ptr<ClusterProvider>& provider) {
+  use_clusters();
+  ManifestPart part;
+  part.rules = provider->rules();
+  add_manifest(part);
+  const std::shared_ptr<ClusterSink> sink = clusters_.sink(provider->name());
+  add_task(
+      "clusters of " + provider->name(),
+      [provider, sink](const std::stop_token& stop) { provider->run(*sink, stop); }, RunsOn::every_instance);
 }
 
 std::function<std::uint64_t()> Manager::Impl::term_of_lead() const {
@@ -648,6 +686,15 @@ Controller& Manager::add(ControllerSpec spec) {
 }
 void Manager::add_task(std::string name, std::function<void(std::stop_token)> task, RunsOn where) {
   impl_->add_task(std::move(name), std::move(task), where);
+}
+void Manager::follow(std::shared_ptr<ClusterProvider> provider) {
+  impl_->follow(provider);
+}
+ClusterSet& Manager::clusters() {
+  return impl_->use_clusters();
+}
+const ClusterSet& Manager::cluster_set() const noexcept {
+  return impl_->clusters_;
 }
 const Client& Manager::client() const noexcept {
   return impl_->client_;

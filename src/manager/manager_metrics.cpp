@@ -141,6 +141,7 @@ void Manager::collect(MetricSink& sink) const {
                {{"name", lease}}, is_leader() ? 1 : 0);
   }
   if (shards() != nullptr) shards()->collect(sink);
+  cluster_set().collect(sink);
   events().collect(sink);
   operations().metrics().collect(sink);
 }

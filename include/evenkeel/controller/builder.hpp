@@ -413,6 +413,13 @@ class ControllerBuilder {
     return *this;
   }
 
+  /// Selects the clusters whose objects are reconciled; see ControllerOptions::runs_in. Watches, indexes and
+  /// timers are those of each cluster, and so are reads and writes of the context.
+  ControllerBuilder& runs_in(RunsIn where) {
+    spec_.options.runs_in = where;
+    return *this;
+  }
+
   /// Replaces all options except a name set before.
   ControllerBuilder& with(ControllerOptions options) {
     if (options.name.empty()) options.name = std::move(spec_.options.name);

@@ -136,6 +136,9 @@ class EVENKEEL_API Context {
   Context& operator=(const Context&) = delete;
 
   const Request& request() const { return options_.request; }
+  /// Returns the cluster of the object; empty: the home cluster. Client, reads, writes and Events of the
+  /// context are those of this cluster.
+  std::string_view cluster() const { return options_.request.cluster(); }
   /// Namespace and name of the object to reconcile.
   const ObjectKey& key() const { return key_; }
   /// Returns 1 plus the number of failures since the last success.

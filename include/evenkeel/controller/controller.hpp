@@ -63,11 +63,11 @@ class EVENKEEL_API Controller {
   /// Triggers the stop tokens of running reconciles. Call it after stop().
   void cancel() noexcept;
 
-  /// Adds a key. Throws std::invalid_argument for a key without a name.
+  /// Adds a key, of an engaged cluster if KeyOptions::cluster names one. Throws std::invalid_argument for a key without a name.
   void enqueue(const ObjectKey& key, KeyOptions options = {});
   /// Adds a watch, at any time, such as watch_owned<Pod>(Demo::resource), also of one more namespace of a
   /// kind that is watched already. Running workers do not wait for its first list. Throws the errors of
-  /// declaring the kind in the cache.
+  /// declaring the kind in the cache. It is one in the home cluster.
   WatchId watch(WatchSpec spec);
   /// Ends an added watch: when it returns, its events no longer add keys. Queued keys remain. The
   /// cache drops the objects that no other watch, and no clause of a builder, has declared. Unknown ids are
@@ -82,12 +82,13 @@ class EVENKEEL_API Controller {
   /// Returns the latencies from an event's arrival to the start of the resulting reconcile, queueing
   /// included.
   LatencyHistogram latency() const;
-  /// Returns the health of its watches, in the order of their declaration.
+  /// Returns the health of its watches in the home cluster, in the order of their declaration.
   std::vector<WatchHealth> watch_health() const;
 
   // ---- Why an object is not reconciled, and what is stuck: controller/explanation.hpp, docs/explain.md ----
 
-  /// Explains the state of a key. `blocked_reason`: the reason why the controller does not run here, such as
+  /// Explains the state of a key. That of an engaged cluster has its name before the namespace, or before the
+  /// name of an object without one: {"eu:default", "web"}, as in Request::str(). `blocked_reason`: the reason why the controller does not run here, such as
   /// "this instance is not the leader; the leader is B"; empty if it runs.
   Explanation explain(const ObjectKey& key, std::string_view blocked_reason = {});
   /// Returns the keys that run, fail and are next, at most `most` of each.
@@ -98,7 +99,7 @@ class EVENKEEL_API Controller {
   /// Returns the error of the liveness probe: the runs that are stuck, or a ready key that no worker takes.
   /// Empty: there is none, or on_stuck is OnStuck::report.
   std::string problem();
-  /// Returns the number of objects of the reconciled kind in the cache.
+  /// Returns the number of objects of the reconciled kind in the caches of its clusters.
   std::size_t objects() const;
   /// Returns the number of keys that are ready and wait for a worker.
   std::size_t queue_size();

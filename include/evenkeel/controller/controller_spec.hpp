@@ -36,6 +36,7 @@ namespace evenkeel {
 inline namespace v0 {
 
 class ControllerObserver;
+class ClusterSet;
 class EventRecorder;
 class Shards;
 
@@ -70,6 +71,13 @@ enum class RunsOn : std::uint8_t {
   leader,  ///< Without leader election: every instance.
 };
 
+/// Set of clusters whose objects a controller reconciles; see docs/clusters.md.
+enum class RunsIn : std::uint8_t {
+  home_cluster,      ///< The manager's own one.
+  engaged_clusters,  ///< Those that the manager follows. Without a ClusterSet: the home cluster.
+  all_clusters,      ///< Both.
+};
+
 /// Reaction to a reconcile that exceeds ControllerOptions::stuck_after, in addition to the log and the
 /// metrics.
 enum class OnStuck : std::uint8_t {
@@ -97,10 +105,14 @@ struct ControllerOptions {
   /// A controller with RunsOn::every_instance does not wait for leadership, and its writes do not depend on
   /// it either: for work that each instance does for itself.
   RunsOn runs_on = RunsOn::leader;
+  RunsIn runs_in = RunsIn::home_cluster;
+  /// With other clusters: maximum of concurrent reconciles in each, so that a slow one does not occupy all
+  /// workers. Default: half of all, rounded up. Not used with a `store`, see FairStoreOptions::cap.
+  std::optional<std::size_t> per_cluster = {};
   /// Makes the limiter of retries. Default: default_limiter().
   std::function<AnyLimiter<RequestKey>()> limiter = {};
   /// Makes the backing store of the queue. Default: PriorityStore; live changes have priority 0, first lists
-  /// and resyncs -100.
+  /// and resyncs -100. With other clusters: a FairStore in which clusters take turns.
   std::function<AnyStore<RequestKey>()> store = {};
   /// Priority of runs that a requeue_after() asks for. Default: that of the run that asks. Lane::slow makes
   /// periodic work wait behind live changes. Result::with_priority() has precedence.
@@ -199,6 +211,8 @@ struct ControllerEnvironment {
   Shards* shards = nullptr;
   /// Writes the Events of Context::event(). Null: they are only logged. Outlives the controller.
   EventRecorder* events = nullptr;
+  /// The clusters that are followed besides that of `client`. Null: none. Outlives the controller.
+  ClusterSet* clusters = nullptr;
   /// Notified of every added key and every run; see observer.hpp.
   std::vector<std::shared_ptr<ControllerObserver>> observers = {};
 };

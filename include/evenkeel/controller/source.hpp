@@ -27,6 +27,7 @@ inline namespace v0 {
 struct KeyOptions {
   Priority priority = {};
   Duration delay = Duration::zero();  ///< Minimum delay; if a key has several, the shortest one counts.
+  std::string cluster = {};           ///< Of the object. Empty: the home cluster.
 };
 
 /// The entry to one controller's queue for one source. Copies refer to the same entry; it may outlive the
@@ -126,7 +127,7 @@ class EventChannel {
 struct TimerSpec {
   std::string name = {};
   Duration period = {};  ///< From the controller's start; missed periods are not made up. > 0.
-  /// Called on a thread of the controller; must return quickly.
+  /// Called on a thread of the controller, for each cluster in which it runs; must return quickly.
   std::function<std::vector<ObjectKey>(Cache& cache)> keys = {};
   KeyOptions options = {.priority = Lane::slow};
 };

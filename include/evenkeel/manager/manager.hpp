@@ -22,6 +22,7 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/cache/cache.hpp>
 #include <evenkeel/client/client.hpp>
+#include <evenkeel/clusters/cluster_set.hpp>
 #include <evenkeel/controller/controller.hpp>
 #include <evenkeel/election/elector.hpp>
 #include <evenkeel/events/event_recorder.hpp>
@@ -77,6 +78,9 @@ struct ManagerOptions {
   /// Kubernetes Events that reconcilers record; log, clock and on_thread_start are filled in, and the
   /// component is by default the name.
   EventRecorderOptions events = EventRecorderOptions();
+  /// The clusters that are followed besides the one of the manager's client; log, clock and on_thread_start
+  /// are filled in. See docs/clusters.md.
+  ClusterSetOptions clusters = ClusterSetOptions();
   /// Called first on each thread that manager and controllers start, with the thread's name.
   std::function<void(std::string_view thread)> on_thread_start = {};
 };
@@ -133,6 +137,13 @@ class EVENKEEL_API Manager {
   /// exception that it throws ends the manager.
   void add_task(std::string name, std::function<void(std::stop_token)> task,
                 RunsOn where = RunsOn::every_instance);
+
+  /// Follows the clusters of a provider, such as kubeconfig_directory(): controllers with RunsIn other than
+  /// home_cluster reconcile their objects. Election, shards, webhooks and the certificates of these stay in
+  /// the home cluster. Its name must be unique.
+  void follow(std::shared_ptr<ClusterProvider> provider);
+  /// Returns the followed clusters, which a program may engage and disengage itself, too.
+  ClusterSet& clusters();
 
   /// Adds admission webhooks: webhook_for<Demo>().defaults(...).validates(...). Throws std::invalid_argument
   /// if the kind has some already, or after run() was called.
@@ -203,7 +214,7 @@ class EVENKEEL_API Manager {
   void collect(MetricSink& sink) const;
 
   Totals totals() const;
-  /// Returns the state of the watches of all controllers.
+  /// Returns the state of the watches of all controllers in the home cluster.
   std::vector<WatchHealth> watch_health() const;
   /// Returns the CustomResourceDefinitions of the kinds that controllers reconcile or watch and that set
   /// ResourceInfo::installs_crd, in the order of adding, without duplicates. Versions of a kind, also those
@@ -230,6 +241,7 @@ class EVENKEEL_API Manager {
   const std::function<void(std::string_view)>& on_thread_start() const noexcept;
   const Client* election_client() const noexcept;  // null without an election
   const Client& own_client() const noexcept;
+  const ClusterSet& cluster_set() const noexcept;
   std::string election_name() const;  // empty without one
   std::vector<Controller*> controllers() const;
   std::string blocked_reason() const;  // the reason why no controller runs here; empty if they do

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Interface between a ClusterSet and what knows which clusters there are.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <evenkeel/base/export.hpp>
+#include <evenkeel/client/policy_rule.hpp>
+#include <evenkeel/clusters/cluster.hpp>
+
+namespace evenkeel {
+inline namespace v0 {
+
+/// Receives the clusters of one provider. Calls return at once; clusters are engaged in the background.
+/// Thread safety: all members may be called concurrently.
+class EVENKEEL_API ClusterSink {
+ public:
+  virtual ~ClusterSink() = default;
+  /// Offers a cluster, or another configuration of one. If another provider has offered the name, that is
+  /// logged, and this one counts once the other has withdrawn it. Throws std::invalid_argument for an invalid
+  /// name.
+  virtual void offer(ClusterDescription description) = 0;
+  /// Withdraws a cluster. Unknown names are ignored.
+  virtual void withdraw(std::string_view name) = 0;
+};
+
+/// A source of clusters, such as kubeconfig_directory(); see Manager::follow().
+class EVENKEEL_API ClusterProvider {
+ public:
+  virtual ~ClusterProvider() = default;
+  /// Name in logs; unique in its set.
+  virtual const std::string& name() const noexcept = 0;
+  /// Offers and withdraws clusters until `stop`. Called once, on a thread of its own. Clusters that were
+  /// offered stay engaged after it returns. An exception ends the manager.
+  virtual void run(ClusterSink& sink, std::stop_token stop) = 0;
+  /// Returns the rights that run() needs in the home cluster.
+  virtual std::vector<PolicyRule> rules() const { return {}; }
+};
+
+}  // namespace v0
+}  // namespace evenkeel

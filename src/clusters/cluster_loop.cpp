@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clusters/cluster_loop.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <poll.h>
+#include <utility>
+
+#include "http/event_loop_state.hpp"
+
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
+namespace {
+
+// Returns the milliseconds until the loop has to be called without an event; -1: never.
+int timeout_of(const EventLoop& loop) {
+  const auto due = loop.next_due();
+  if (!due) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*due - real_clock()->now());
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 60'000));
+}
+
+}  // namespace
+
+ClusterLoop::ClusterLoop(std::string name, BlockingPool& pool,
+                         std::function<void(std::string_view)> on_thread_start)
+    : name_(std::move(name)),
+      on_thread_start_(std::move(on_thread_start)),
+      loop_(std::make_shared<EventLoop>(EventLoopOptions{
+          .offload = [&pool](std::function<void()> work) { pool.submit(std::move(work)); }})),
+      thread_([this] { run(); }) {}
+
+ClusterLoop::~ClusterLoop() {
+  loop_->post([this] { ending_ = true; });
+  thread_.join();
+}
+
+const std::shared_ptr<JobRunner>& ClusterLoop::runner() const noexcept {
+  return loop_->state()->runner();
+}
+
+void ClusterLoop::run() {
+  if (on_thread_start_) on_thread_start_(name_);
+  while (!ending_) {
+    pollfd ready{.fd = loop_->fd(), .events = POLLIN, .revents = 0};
+    ::poll(&ready, 1, timeout_of(*loop_));
+    loop_->poll();
+  }
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

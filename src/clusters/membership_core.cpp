@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "clusters/membership_core.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
+
+MembershipCore::Entry* MembershipCore::find(std::string_view name) {
+  const auto found = clusters_.find(name);
+  return found == clusters_.end() ? nullptr : &found->second;
+}
+
+bool MembershipCore::is_current(const Entry& entry) {
+  return is_wanted(entry) && entry.offers.front().provider == entry.provider &&
+         entry.offers.front().description.version == entry.version;
+}
+
+bool MembershipCore::on_offered(std::string_view provider, ClusterDescription description) {
+  if (stopping_) return true;
+  Entry& entry = clusters_[description.name];
+  const auto known = std::find_if(entry.offers.begin(), entry.offers.end(),
+                                  [&](const Offer& offer) { return offer.provider == provider; });
+  if (known != entry.offers.end()) {
+    known->description = std::move(description);
+  } else {
+    entry.offers.push_back({std::string(provider), std::move(description)});
+  }
+  return entry.offers.front().provider == provider;
+}
+
+void MembershipCore::on_withdrawn(std::string_view provider, std::string_view name) {
+  Entry* const entry = find(name);
+  if (entry == nullptr) return;
+  std::erase_if(entry->offers, [&](const Offer& offer) { return offer.provider == provider; });
+}
+
+void MembershipCore::on_failed(std::string_view name) {
+  if (Entry* const entry = find(name); entry != nullptr && entry->phase == Phase::engaged)
+    entry->phase = Phase::failed;
+}
+
+void MembershipCore::on_drained(std::string_view name) {
+  if (Entry* const entry = find(name); entry != nullptr && entry->phase == Phase::leaving)
+    entry->drained = true;
+}
+
+void MembershipCore::on_retired(std::string_view name) {
+  if (Entry* const entry = find(name); entry != nullptr && entry->retiring) {
+    entry->phase = Phase::absent;
+    entry->retiring = false;
+    entry->drained = false;
+  }
+}
+
+void MembershipCore::stop() {
+  stopping_ = true;
+  for (auto& [name, entry] : clusters_) entry.offers.clear();
+}
+
+std::optional<MembershipCore::Step> MembershipCore::step_of(const std::string& name, Entry& entry) {
+  switch (entry.phase) {
+    case Phase::absent:
+    case Phase::failed: {
+      if (!is_wanted(entry) || (entry.phase == Phase::failed && is_current(entry))) return std::nullopt;
+      const Offer& offer = entry.offers.front();
+      entry.phase = Phase::engaged;
+      entry.version = offer.description.version;
+      entry.provider = offer.provider;
+      return Step{.kind = StepKind::engage, .name = name, .description = offer.description};
+    }
+    case Phase::engaged:
+      if (is_current(entry)) return std::nullopt;
+      entry.phase = Phase::leaving;
+      return Step{.kind = StepKind::leave, .name = name};
+    case Phase::leaving:
+      if (!entry.drained || entry.retiring) return std::nullopt;
+      entry.retiring = true;
+      return Step{.kind = StepKind::retire, .name = name};
+  }
+  return std::nullopt;
+}
+
+std::optional<MembershipCore::Step> MembershipCore::next_step() {
+  for (auto at = clusters_.begin(); at != clusters_.end();) {
+    if (auto step = step_of(at->first, at->second)) return step;
+    const bool over = at->second.phase == Phase::absent || at->second.phase == Phase::failed;
+    at = over && !is_wanted(at->second) ? clusters_.erase(at) : std::next(at);
+  }
+  return std::nullopt;
+}
+
+MembershipCore::Phase MembershipCore::phase(std::string_view name) const {
+  const auto found = clusters_.find(name);
+  return found == clusters_.end() ? Phase::absent : found->second.phase;
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: Apache-2.0
+// Managers that follow several clusters, each an API server core in this process.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <evenkeel/base/cond_var.hpp>
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/base/stop.hpp>
+#include <evenkeel/clusters/cluster_set.hpp>
+#include <evenkeel/controller/explanation.hpp>
+#include <evenkeel/metrics/text.hpp>
+#include <evenkeel/ratelimit/exponential.hpp>
+#include <evenkeel/serve/server.hpp>
+#include <evenkeel/testing/harness.hpp>
+
+#include "clusters/fleet.hpp"
+
+namespace evenkeel::cluster_set {
+namespace {
+
+using namespace std::chrono_literals;
+using fleet::Fleet;
+
+/// Records runs, and holds those that are told to wait.
+class Runs {
+ public:
+  void add(const Request& request) {
+    MutexLock lock(mutex_);
+    ++runs_[request.str()];
+  }
+  int of(const std::string& key) const {
+    MutexLock lock(mutex_);
+    const auto found = runs_.find(key);
+    return found == runs_.end() ? 0 : found->second;
+  }
+  int in(const std::string& cluster) const {
+    MutexLock lock(mutex_);
+    int count = 0;
+    for (const auto& [key, times] : runs_) count += key.starts_with(cluster + ":") ? times : 0;
+    return count;
+  }
+  std::size_t size() const {
+    MutexLock lock(mutex_);
+    return runs_.size();
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::map<std::string, int> runs_ EVENKEEL_GUARDED_BY(mutex_);
+};
+
+/// A door at which reconciles wait.
+class Door {
+ public:
+  void wait(const std::stop_token& stop) {
+    const StopWaker waker(stop, mutex_, changed_);
+    MutexLock lock(mutex_);
+    ++waiting_;
+    while (!open_ && !stop.stop_requested()) changed_.wait(lock);
+    --waiting_;
+  }
+  void open() {
+    MutexLock lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+  int waiting() const {
+    MutexLock lock(mutex_);
+    return waiting_;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  CondVar changed_;
+  bool open_ EVENKEEL_GUARDED_BY(mutex_) = false;
+  int waiting_ EVENKEEL_GUARDED_BY(mutex_) = 0;
+};
+
+class ClusterSetConcurrency : public ::testing::Test {
+ protected:
+  /// Marks each Gadget as ready and leaves a ConfigMap that names the cluster.
+  ControllerBuilder<Gadget> marks_gadgets() {
+    return controller_for<Gadget>([this](Context& context, const Gadget& gadget) {
+             runs.add(context.request());
+             ConfigMap map{.metadata = {.name = gadget.metadata.name}};
+             map.data["cluster"] = std::string(context.cluster());
+             context.apply(map);
+             context.patch_status(gadget, [](GadgetStatus& status) { status.ready_replicas = 1; });
+           })
+        .owns<ConfigMap>()
+        .runs_in(RunsIn::engaged_clusters);
+  }
+  bool is_marked(const std::string& cluster, const std::string& name) {
+    const Json map = fleet.at(cluster).config_map(name);
+    return map.at({"data", "cluster"}) == Json(cluster) &&
+           fleet.at(cluster).gadget(name).find("status") != nullptr;
+  }
+  static std::string explanation(const Manager& manager, std::string_view rest) {
+    const http::Request request;
+    const http::Target target;
+    return manager.answer_explain({.request = request, .target = target, .rest = rest}).body;
+  }
+  static ClusterState state(Manager& manager, const std::string& name) {
+    const auto status = manager.clusters().status(name);
+    return status ? status->state : ClusterState::failed;
+  }
+
+  Fleet fleet;
+  Runs runs;
+};
+
+TEST_F(ClusterSetConcurrency, ReconcilesTheObjectsOfEachClusterThere) {
+  for (const char* name : {"eu", "us", "asia"}) fleet.at(name).create_gadget("web");
+  fleet.home.create_gadget("at-home");
+  Manager manager(fleet.home.client(), fleet.options());
+  manager.add(marks_gadgets());
+  for (const char* name : {"eu", "us", "asia"}) manager.clusters().engage(Fleet::described(name));
+  Running running(manager);
+  fleet.wait_until(
+      [&] { return is_marked("eu", "web") && is_marked("us", "web") && is_marked("asia", "web"); });
+  EXPECT_EQ(fleet.home.config_map("web"), Json());
+  EXPECT_EQ(runs.of("default/at-home"), 0);
+  running.stop();
+}
+
+TEST_F(ClusterSetConcurrency, AllClustersIncludeTheHomeCluster) {
+  fleet.at("eu").create_gadget("web");
+  fleet.home.create_gadget("web");
+  Manager manager(fleet.home.client(), fleet.options());
+  Controller& controller = manager.add(marks_gadgets().runs_in(RunsIn::all_clusters));
+  manager.clusters().engage(Fleet::described("eu"));
+  Running running(manager);
+  fleet.wait_until([&] { return runs.of("default/web") > 0 && is_marked("eu", "web"); });
+  fleet.wait_until([&] { return fleet.home.config_map("web").is_object(); });
+  EXPECT_EQ(controller.objects(), 2U);
+  running.stop();
+}
+
+TEST_F(ClusterSetConcurrency, ClustersJoinAndLeaveWhileTheManagerRuns) {
+  fleet.at("eu").create_gadget("web");
+  fleet.at("us").create_gadget("web");
+  Manager manager(fleet.home.client(), fleet.options());
+  Controller& controller = manager.add(marks_gadgets());
+  Running running(manager);
+  manager.clusters().engage(Fleet::described("eu"));
+  fleet.wait_until([&] { return is_marked("eu", "web"); });
+  manager.clusters().engage(Fleet::described("us"));
+  fleet.wait_until([&] { return is_marked("us", "web"); });
+
+  manager.clusters().disengage("eu");
+  fleet.wait_until([&] { return !manager.clusters().status("eu"); });
+  EXPECT_EQ(manager.clusters().find("eu"), nullptr);
+  const int before = runs.in("eu");
+  fleet.at("eu").create_gadget("late");
+  fleet.at("us").create_gadget("late");
+  fleet.wait_until([&] { return is_marked("us", "late"); });
+  EXPECT_EQ(runs.in("eu"), before);
+  EXPECT_EQ(controller.objects(), 2U);
+  EXPECT_EQ(
+      explanation(manager, "gadget/eu:default/web").find("cluster eu is not engaged") != std::string::npos,
+      true);
+
+  manager.clusters().engage(Fleet::described("eu"));
+  fleet.wait_until([&] { return is_marked("eu", "late"); });
+  running.stop();
+}
+
+TEST_F(ClusterSetConcurrency, AControllerThatIsAddedLaterFollowsTheEngagedClusters) {
+  fleet.at("eu").create_gadget("web");
+  Manager manager(fleet.home.client(), fleet.options());
+  manager.clusters().engage(Fleet::described("eu"));
+  Running running(manager);
+  fleet.wait_until([&] { return manager.clusters().find("eu") != nullptr; });
+  manager.add(marks_gadgets());
+  fleet.wait_until([&] { return is_marked("eu", "web"); });
+  running.stop();
+}
+
+TEST_F(ClusterSetConcurrency, AClusterThatLeavesWaitsForItsRunsAndDropsItsKeys) {
+  for (int i = 0; i < 5; ++i) fleet.at("eu").create_gadget("web-" + std::to_string(i));
+  Door door;
+  std::atomic<int> runs_that_began = 0;
+  Manager manager(fleet.home.client(), fleet.options());
+  Controller& controller = manager.add(controller_for<Gadget>([&](Context& context, const Gadget&) {
+                                         ++runs_that_began;
+                                         fleet.home.happenings->note();
+                                         door.wait(context.stop());
+                                         throw std::runtime_error("it was told to fail");
+                                       }).runs_in(RunsIn::engaged_clusters));
+  manager.clusters().engage(Fleet::described("eu"));
+  Running running(manager);
+  fleet.wait_until([&] { return door.waiting() == 1; });
+  manager.clusters().disengage("eu");
+  fleet.wait_until([&] { return state(manager, "eu") == ClusterState::leaving; });
+  EXPECT_EQ(manager.clusters().status("eu")->running, 1U);
+  door.open();
+  fleet.wait_until([&] { return !manager.clusters().status("eu"); });
+  fleet.wait_until([&] { return controller.queue_size() == 0; });
+  EXPECT_EQ(runs_that_began.load(), 1);
+  const Explanation web = controller.explain({"eu:default", "web-0"});
+  EXPECT_EQ(web.queue_state, "absent");
+  running.stop();
+}
+
+TEST_F(ClusterSetConcurrency, RunsOfAClusterThatLeavesAreCancelledAfterTheTimeout) {
+  fleet.at("eu").create_gadget("web");
+  Door door;
+  ManagerOptions options = fleet.options();
+  options.clusters.drain_timeout = 1ms;
+  Manager manager(fleet.home.client(), options);
+  manager.add(controller_for<Gadget>([&](Context& context, const Gadget&) {
+                fleet.home.happenings->note();
+                door.wait(context.stop());
+              }).runs_in(RunsIn::engaged_clusters));
+  manager.clusters().engage(Fleet::described("eu"));
+  Running running(manager);
+  fleet.wait_until([&] { return door.waiting() == 1; });
+  manager.clusters().disengage("eu");
+  fleet.wait_until([&] { return !manager.clusters().status("eu"); });
+  EXPECT_EQ(door.waiting(), 0);
+  running.stop();
+}
+
+TEST_F(ClusterSetConcurrency, AClusterThatIsAwayDegradesOnlyItself) {
+  fleet.at("eu").create_gadget("web");
+  fleet.at("us").create_gadget("web");
+  Manager manager(fleet.home.client(), fleet.options());
+  manager.add(marks_gadgets());
+  for (const char* name : {"eu", "us"}) manager.clusters().engage(Fleet::described(name));
+  Running running(manager);
+  fleet.wait_until([&] { return is_marked("eu", "web") && is_marked("us", "web"); });
+  fleet.break_off("eu");
+  fleet.wait_until([&] { return state(manager, "eu") == ClusterState::away; });
+
+  fleet.at("us").create_gadget("other");
+  fleet.wait_until([&] { return is_marked("us", "other"); });
+  EXPECT_EQ(manager.answer_probe("/readyz").status, 200);
+  EXPECT_EQ(manager.answer_probe("/healthz").status, 200);
+  const std::string why = explanation(manager, "gadget/eu:default/web");
+  EXPECT_NE(why.find("cluster eu is away: "), std::string::npos) << why;
+
+  fleet.at("eu").create_gadget("other");
+  fleet.at("eu").core->clear_faults();
+  fleet.wait_until([&] { return is_marked("eu", "other"); });
+  EXPECT_EQ(state(manager, "eu"), ClusterState::engaged);
+  running.stop();
+}
+
+TEST_F(ClusterSetConcurrency, KeysOfAClusterThatIsAwayRunNoReconcilesAndRunWhenItIsBack) {
+  fleet.at("eu").create_gadget("web");
+  Manager manager(fleet.home.client(), fleet.options());
+  Controller& controller = manager.add(marks_gadgets());
+  manager.clusters().engage(Fleet::described("eu"));
+  Running running(manager);
+  fleet.wait_until([&] { return is_marked("eu", "web"); });
+  fleet.break_off("eu");
+  fleet.wait_until([&] { return state(manager, "eu") == ClusterState::away; });
+  const int before = runs.in("eu");
+  controller.enqueue({"default", "web"}, {.cluster = "eu"});
+  fleet.wait_until([&] { return manager.clusters().status("eu")->deferred > 0; });
+  EXPECT_EQ(runs.in("eu"), before);
+  fleet.at("eu").core->clear_faults();
+  fleet.wait_until([&] { return runs.in("eu") > before; });
+  running.stop();
+}
+
+TEST_F(ClusterSetConcurrency, NothingOfAClusterRunsBeforeAllItsWatchesHaveTheirFirstLists) {
+  fleet.at("eu").create_gadget("web");
+  fleet.at("us").create_gadget("web");
+  const auto fault =
+      fleet.at("eu").core->inject({.resource = "configmaps", .status = 403, .message = "not yet"});
+  Manager manager(fleet.home.client(), fleet.options());
+  manager.add(marks_gadgets());
+  for (const char* name : {"eu", "us"}) manager.clusters().engage(Fleet::described(name));
+  Running running(manager);
+  fleet.wait_until([&] { return is_marked("us", "web"); });
+  fleet.wait_until([&] { return manager.clusters().status("eu")->objects == 1; });
+  EXPECT_EQ(runs.in("eu"), 0);
+  EXPECT_FALSE(manager.clusters().status("eu")->synced);
+  const std::string why = explanation(manager, "gadget/eu:default/web");
+  EXPECT_NE(why.find("configmaps (v1)"), std::string::npos) << why;
+  EXPECT_EQ(manager.answer_probe("/readyz").status, 200);
+  fleet.at("eu").core->remove_fault(fault);
+  fleet.wait_until([&] { return is_marked("eu", "web"); });
+  running.stop();
+}
+
+TEST_F(ClusterSetConcurrency, ClustersTakeTurnsAndNoneOccupiesAllWorkers) {
+  for (int i = 0; i < 20; ++i) fleet.at("eu").create_gadget("web-" + std::to_string(i));
+  fleet.at("us").create_gadget("web");
+  Door door;
+  std::atomic<int> in_us = 0;
+  Manager manager(fleet.home.client(), fleet.options());
+  manager.add(controller_for<Gadget>([&](Context& context, const Gadget&) {
+                fleet.home.happenings->note();
+                if (context.cluster() == "eu") door.wait(context.stop());
+                if (context.cluster() == "us") ++in_us;
+                fleet.home.happenings->note();
+              }).with({.workers = 4, .runs_in = RunsIn::engaged_clusters}));
+  manager.clusters().engage(Fleet::described("eu"));
+  Running running(manager);
+  fleet.wait_until([&] { return door.waiting() == 2; });
+  manager.clusters().engage(Fleet::described("us"));
+  fleet.wait_until([&] { return in_us.load() == 1; });
+  EXPECT_EQ(door.waiting(), 2);
+  door.open();
+  running.stop();
+}
+
+// The event of the own write comes before that of the second object; one that were not recognized would run
+// the first object before the second.
+TEST_F(ClusterSetConcurrency, OwnWritesInAClusterDoNotShortenABackOff) {
+  fleet.at("eu").create_gadget("web");
+  Manager manager(fleet.home.client(), fleet.options());
+  manager.add(controller_for<Gadget>([&](Context& context, const Gadget& gadget) {
+                runs.add(context.request());
+                if (gadget.metadata.name != "web") return;
+                context.patch_status(gadget, [](GadgetStatus& status) { status.ready_replicas = 7; });
+                throw std::runtime_error("not done");
+              }).with({.runs_in = RunsIn::engaged_clusters, .limiter = [] {
+                         return exponential(1h, 1h).limiter<RequestKey>();
+                       }}));
+  manager.clusters().engage(Fleet::described("eu"));
+  Running running(manager);
+  fleet.home.wait_for_line("reconcile failed");
+  fleet.at("eu").create_gadget("other");
+  fleet.wait_until([&] { return runs.of("eu:default/other") == 1; });
+  EXPECT_EQ(runs.of("eu:default/web"), 1);
+  running.stop();
+}
+
+TEST_F(ClusterSetConcurrency, EventsAreWrittenInTheClusterOfTheirObject) {
+  fleet.at("eu").create_gadget("web");
+  Manager manager(fleet.home.client(), fleet.options());
+  manager.add(controller_for<Gadget>([&](Context& context, const Gadget& gadget) {
+                context.event(gadget, EventSeverity::normal, "Seen", "it is there");
+              }).runs_in(RunsIn::engaged_clusters));
+  manager.clusters().engage(Fleet::described("eu"));
+  Running running(manager);
+  const std::string events_of = "/apis/events.k8s.io/v1/namespaces/default/events";
+  fleet.wait_until([&] { return fleet.at("eu").get(events_of)["items"].size() == 1; });
+  EXPECT_EQ(fleet.home.get(events_of)["items"].size(), 0U);
+  running.stop();
+}
+
+TEST_F(ClusterSetConcurrency, LogsMetricsAndExplanationsNameTheCluster) {
+  fleet.at("eu").create_gadget("web");
+  Manager manager(fleet.home.client(), fleet.options());
+  manager.add(controller_for<Gadget>([&](Context& context, const Gadget&) {
+                context.log().info("seen");
+              }).runs_in(RunsIn::engaged_clusters));
+  manager.clusters().engage(Fleet::described("eu"));
+  Running running(manager);
+  fleet.home.wait_for_line("seen controller=gadget cluster=eu object=default/web");
+  fleet.wait_until([&] {
+    fleet.home.happenings->note();
+    return manager.clusters().status("eu")->reconciles == 1;
+  });
+  PrometheusText text;
+  manager.collect(text);
+  for (const char* line :
+       {"evenkeel_cluster_state{cluster=\"eu\",state=\"engaged\"} 1\n",
+        "evenkeel_cluster_synced{cluster=\"eu\"} 1\n", "evenkeel_cluster_objects{cluster=\"eu\"} 1\n",
+        "evenkeel_cluster_reconciles_total{cluster=\"eu\"} 1\n",
+        "evenkeel_cluster_reconcile_errors_total{cluster=\"eu\"} 0\n"}) {
+    EXPECT_NE(text.str().find(line), std::string::npos) << line << text.str();
+  }
+  const std::string why = explanation(manager, "gadget/eu:default/web");
+  EXPECT_NE(why.find("eu:default/web"), std::string::npos) << why;
+  running.stop();
+}
+
+TEST_F(ClusterSetConcurrency, KeysAndTimersNameTheirCluster) {
+  fleet.at("eu").create_gadget("web");
+  Manager manager(fleet.home.client(), fleet.options());
+  Controller& controller = manager.add(controller_for<Gadget>([&](Context& context, const Gadget&) {
+                                         runs.add(context.request());
+                                         fleet.home.happenings->note();
+                                       })
+                                           .every(1ms)
+                                           .runs_in(RunsIn::engaged_clusters));
+  manager.clusters().engage(Fleet::described("eu"));
+  Running running(manager);
+  fleet.wait_until([&] { return runs.of("eu:default/web") >= 3; });
+  controller.enqueue({"default", "web"}, {.cluster = "nowhere"});
+  fleet.wait_until([&] { return controller.queue_size() == 0 && runs.of("eu:default/web") >= 5; });
+  EXPECT_EQ(runs.size(), 1U);
+  running.stop();
+}
+
+TEST_F(ClusterSetConcurrency, WritesInAClusterDependOnTheLeadershipAtHome) {
+  fleet.at("eu").create_gadget("web");
+  ManagerOptions options = fleet.options();
+  options.election = ElectionOptions{.name = "op", .namespace_ = "default"};
+  options.election_client = fleet.home.client();
+  Manager manager(fleet.home.client(), options);
+  std::atomic<int> guarded = 0;
+  manager.add(controller_for<Gadget>([&](Context& context, const Gadget&) {
+                if (context.client().call_options().write_guard != nullptr) ++guarded;
+                fleet.home.happenings->note();
+              }).runs_in(RunsIn::engaged_clusters));
+  manager.clusters().engage(Fleet::described("eu"));
+  Running running(manager);
+  fleet.wait_until([&] { return guarded.load() > 0; });
+  EXPECT_TRUE(manager.is_leader());
+  running.stop();
+}
+
+TEST_F(ClusterSetConcurrency, AClusterThatCannotBeEngagedIsReportedAndReplaced) {
+  Manager manager(fleet.home.client(), fleet.options());
+  manager.add(marks_gadgets());
+  Running running(manager);
+  manager.clusters().engage({.name = "asia", .config = {.server = "no url"}, .version = "1"});
+  fleet.wait_until(
+      [&] { return state(manager, "asia") == ClusterState::failed && manager.clusters().status("asia"); });
+  EXPECT_FALSE(manager.clusters().status("asia")->problem.empty());
+  EXPECT_EQ(manager.clusters().find("asia"), nullptr);
+  fleet.at("asia").create_gadget("web");
+  manager.clusters().engage({.name = "asia", .config = {.server = "http://in-process"}, .version = "2"});
+  fleet.wait_until([&] { return is_marked("asia", "web"); });
+  running.stop();
+}
+
+TEST_F(ClusterSetConcurrency, ClustersDoNotNeedAThreadEach) {
+  const auto threads = [] {
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
+      count += entry.exists() ? 1 : 0;
+    return count;
+  };
+  Manager manager(fleet.home.client(), fleet.options());
+  manager.add(marks_gadgets());
+  Running running(manager);
+  manager.clusters().engage({.name = "first", .config = {.server = "http://127.0.0.1:9"}, .version = "1"});
+  fleet.wait_until([&] { return state(manager, "first") == ClusterState::away; });
+  const std::size_t before = threads();
+  for (int i = 0; i < 100; ++i)
+    manager.clusters().engage(
+        {.name = "far-" + std::to_string(i), .config = {.server = "http://127.0.0.1:9"}, .version = "1"});
+  fleet.wait_until([&] {
+    const auto all = manager.clusters().status();
+    return all.size() == 101 && std::all_of(all.begin(), all.end(), [](const ClusterStatus& one) {
+             return one.state == ClusterState::away;
+           });
+  });
+  EXPECT_EQ(threads(), before);
+  running.stop();
+}
+
+TEST(ClusterSet, InTheHarnessTheOnlyClusterIsTheFollowedOne) {
+  testing::Harness harness;
+  harness.add(controller_for<Gadget>([](Context& context, const Gadget& gadget) {
+                EXPECT_EQ(context.cluster(), "");
+                context.patch_status(gadget, [](GadgetStatus& status) { status.ready_replicas = 1; });
+              }).runs_in(RunsIn::engaged_clusters));
+  harness.create({Gadget{.metadata = {.name = "web", .namespace_ = "default"}}});
+  EXPECT_TRUE(harness.settle());
+  EXPECT_EQ(harness.get<Gadget>({"default", "web"})->status.ready_replicas, 1);
+}
+
+TEST(ClusterSet, RefusesNamesThatCannotBeShown) {
+  ClusterSet set;
+  for (const char* name : {"", "a/b", "a:b", "-a", "a."}) {
+    try {
+      set.engage({.name = name});
+      ADD_FAILURE() << name;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_EQ(error.what(),
+                "the name of a cluster, \"" + std::string(name) +
+                    "\", must be up to 253 letters, digits, '-', '_' and '.', the first and the "
+                    "last a letter or digit");
+    }
+  }
+}
+
+TEST(ClusterSet, RefusesOptionsOfZero) {
+  const auto refused = [](ClusterSetOptions options) -> std::string {
+    try {
+      const ClusterSet set(std::move(options));
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return {};
+  };
+  EXPECT_EQ(refused({.threads = 0}), "ClusterSetOptions: threads must be at least 1");
+  EXPECT_EQ(refused({.blocking_threads = 0}), "ClusterSetOptions: blocking_threads must be at least 1");
+  EXPECT_EQ(refused({.failures_until_away = 0}), "ClusterSetOptions: failures_until_away must be at least 1");
+}
+
+}  // namespace
+}  // namespace evenkeel::cluster_set
