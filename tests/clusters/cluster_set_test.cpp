@@ -60,10 +60,12 @@ class Runs {
 /// A door at which reconciles wait.
 class Door {
  public:
+  explicit Door(std::shared_ptr<Happenings> happenings) : happenings_(std::move(happenings)) {}
   void wait(const std::stop_token& stop) {
     const StopWaker waker(stop, mutex_, changed_);
     MutexLock lock(mutex_);
     ++waiting_;
+    happenings_->note();
     while (!open_ && !stop.stop_requested()) changed_.wait(lock);
     --waiting_;
   }
@@ -78,6 +80,7 @@ class Door {
   }
 
  private:
+  const std::shared_ptr<Happenings> happenings_;
   mutable Mutex mutex_;
   CondVar changed_;
   bool open_ EVENKEEL_GUARDED_BY(mutex_) = false;
@@ -186,12 +189,11 @@ TEST_F(ClusterSetConcurrency, AControllerThatIsAddedLaterFollowsTheEngagedCluste
 
 TEST_F(ClusterSetConcurrency, AClusterThatLeavesWaitsForItsRunsAndDropsItsKeys) {
   for (int i = 0; i < 5; ++i) fleet.at("eu").create_gadget("web-" + std::to_string(i));
-  Door door;
+  Door door(fleet.home.happenings);
   std::atomic<int> runs_that_began = 0;
   Manager manager(fleet.home.client(), fleet.options());
   Controller& controller = manager.add(controller_for<Gadget>([&](Context& context, const Gadget&) {
                                          ++runs_that_began;
-                                         fleet.home.happenings->note();
                                          door.wait(context.stop());
                                          throw std::runtime_error("it was told to fail");
                                        }).runs_in(RunsIn::engaged_clusters));
@@ -203,7 +205,10 @@ TEST_F(ClusterSetConcurrency, AClusterThatLeavesWaitsForItsRunsAndDropsItsKeys) 
   EXPECT_EQ(manager.clusters().status("eu")->running, 1U);
   door.open();
   fleet.wait_until([&] { return !manager.clusters().status("eu"); });
-  fleet.wait_until([&] { return controller.queue_size() == 0; });
+  fleet.wait_until([&] {
+    fleet.home.happenings->note();
+    return controller.queue_size() == 0;
+  });
   EXPECT_EQ(runs_that_began.load(), 1);
   const Explanation web = controller.explain({"eu:default", "web-0"});
   EXPECT_EQ(web.queue_state, "absent");
@@ -212,12 +217,11 @@ TEST_F(ClusterSetConcurrency, AClusterThatLeavesWaitsForItsRunsAndDropsItsKeys) 
 
 TEST_F(ClusterSetConcurrency, RunsOfAClusterThatLeavesAreCancelledAfterTheTimeout) {
   fleet.at("eu").create_gadget("web");
-  Door door;
+  Door door(fleet.home.happenings);
   ManagerOptions options = fleet.options();
   options.clusters.drain_timeout = 1ms;
   Manager manager(fleet.home.client(), options);
   manager.add(controller_for<Gadget>([&](Context& context, const Gadget&) {
-                fleet.home.happenings->note();
                 door.wait(context.stop());
               }).runs_in(RunsIn::engaged_clusters));
   manager.clusters().engage(Fleet::described("eu"));
@@ -296,7 +300,7 @@ TEST_F(ClusterSetConcurrency, NothingOfAClusterRunsBeforeAllItsWatchesHaveTheirF
 TEST_F(ClusterSetConcurrency, ClustersTakeTurnsAndNoneOccupiesAllWorkers) {
   for (int i = 0; i < 20; ++i) fleet.at("eu").create_gadget("web-" + std::to_string(i));
   fleet.at("us").create_gadget("web");
-  Door door;
+  Door door(fleet.home.happenings);
   std::atomic<int> in_us = 0;
   Manager manager(fleet.home.client(), fleet.options());
   manager.add(controller_for<Gadget>([&](Context& context, const Gadget&) {
