@@ -22,7 +22,7 @@ ReachOptions reach_options(const ClusterSetOptions& options) {
           .longest_probe = options.longest_probe};
 }
 
-// Clients and caches are freed by the thread that drives them, whoever drops the last handle.
+// Clients and caches are freed by the thread that drives them, on whichever the last handle is dropped.
 std::shared_ptr<Cluster> on_loop(std::unique_ptr<Cluster> cluster, std::weak_ptr<ClusterLoop> loop) {
   return {cluster.release(), [loop = std::move(loop)](Cluster* last) {
             const auto driver = loop.lock();
@@ -73,7 +73,7 @@ CacheOptions ClusterMember::cache_options() const {
   return cache;
 }
 
-// Whoever holds the cluster may outlive the member, and so do its transport and its recorder.
+// A holder of the cluster may outlive the member, and so do its transport and its recorder.
 void ClusterMember::watch_reach() {
   monitor_->notify({.on_away =
                         [self = weak_from_this()](const std::string& error) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -78,7 +77,9 @@ class ClusterSet::Impl {
   std::vector<std::shared_ptr<ClusterMember>> members() const EVENKEEL_EXCLUDES(mutex_);
 
  private:
-  void advance(MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;  // with the lock held
+  /// Does what the core decides after a change of the cluster `name`, or of all.
+  void advance(MutexLock& lock,
+               std::string_view name = {}) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;  // with the lock held
   void perform(const MembershipCore::Step& step) EVENKEEL_REQUIRES(mutex_);
   ClusterLoop& loop_for() EVENKEEL_REQUIRES(mutex_);
   std::shared_ptr<ClusterMember> make_member(ClusterDescription description) EVENKEEL_REQUIRES(mutex_);
@@ -134,7 +135,7 @@ void ClusterSet::Impl::offer(const std::string& provider, ClusterDescription des
 void ClusterSet::Impl::withdraw(const std::string& provider, std::string_view name) {
   MutexLock lock(mutex_);
   core_.on_withdrawn(provider, name);
-  advance(lock);
+  advance(lock, name);
 }
 
 void ClusterSet::Impl::start() {
@@ -165,11 +166,12 @@ std::vector<std::shared_ptr<ClusterMember>> ClusterSet::Impl::members() const {
 }
 
 // A cluster that failed to be engaged has a member, which shows why, until it is withdrawn.
-void ClusterSet::Impl::advance(MutexLock& lock) {
+void ClusterSet::Impl::advance(MutexLock& lock, std::string_view name) {
   if (!started_ && !core_.is_stopping()) return;
   while (const auto step = core_.next_step()) perform(*step);
-  for (auto at = members_.begin(); at != members_.end();)
-    at = core_.phase(at->first) == MembershipCore::Phase::absent ? members_.erase(at) : std::next(at);
+  if (const auto gone = members_.find(name);
+      gone != members_.end() && core_.phase(name) == MembershipCore::Phase::absent)
+    members_.erase(gone);
   if (!core_.is_stopping() || !core_.is_empty()) return;
   const auto done = std::exchange(done_, nullptr);
   changed_.notify_all();
@@ -251,7 +253,7 @@ void ClusterSet::Impl::retire(const std::shared_ptr<ClusterMember>& member) {
     {
       MutexLock lock(mutex_);
       core_.on_retired(member->name());
-      advance(lock);
+      advance(lock, member->name());
     }
     options_.log.info("a cluster has left", {{"cluster", member->name()}});
   });

@@ -8,9 +8,11 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-MembershipCore::Entry* MembershipCore::find(std::string_view name) {
+MembershipCore::Entry* MembershipCore::changed(std::string_view name) {
   const auto found = clusters_.find(name);
-  return found == clusters_.end() ? nullptr : &found->second;
+  if (found == clusters_.end()) return nullptr;
+  changed_.emplace(name);
+  return &found->second;
 }
 
 bool MembershipCore::is_current(const Entry& entry) {
@@ -21,6 +23,7 @@ bool MembershipCore::is_current(const Entry& entry) {
 bool MembershipCore::on_offered(std::string_view provider, ClusterDescription description) {
   if (stopping_) return true;
   Entry& entry = clusters_[description.name];
+  changed_.insert(description.name);
   const auto known = std::find_if(entry.offers.begin(), entry.offers.end(),
                                   [&](const Offer& offer) { return offer.provider == provider; });
   if (known != entry.offers.end()) {
@@ -32,23 +35,23 @@ bool MembershipCore::on_offered(std::string_view provider, ClusterDescription de
 }
 
 void MembershipCore::on_withdrawn(std::string_view provider, std::string_view name) {
-  Entry* const entry = find(name);
+  Entry* const entry = changed(name);
   if (entry == nullptr) return;
   std::erase_if(entry->offers, [&](const Offer& offer) { return offer.provider == provider; });
 }
 
 void MembershipCore::on_failed(std::string_view name) {
-  if (Entry* const entry = find(name); entry != nullptr && entry->phase == Phase::engaged)
+  if (Entry* const entry = changed(name); entry != nullptr && entry->phase == Phase::engaged)
     entry->phase = Phase::failed;
 }
 
 void MembershipCore::on_drained(std::string_view name) {
-  if (Entry* const entry = find(name); entry != nullptr && entry->phase == Phase::leaving)
+  if (Entry* const entry = changed(name); entry != nullptr && entry->phase == Phase::leaving)
     entry->drained = true;
 }
 
 void MembershipCore::on_retired(std::string_view name) {
-  if (Entry* const entry = find(name); entry != nullptr && entry->retiring) {
+  if (Entry* const entry = changed(name); entry != nullptr && entry->retiring) {
     entry->phase = Phase::absent;
     entry->retiring = false;
     entry->drained = false;
@@ -57,7 +60,10 @@ void MembershipCore::on_retired(std::string_view name) {
 
 void MembershipCore::stop() {
   stopping_ = true;
-  for (auto& [name, entry] : clusters_) entry.offers.clear();
+  for (auto& [name, entry] : clusters_) {
+    entry.offers.clear();
+    changed_.insert(name);
+  }
 }
 
 std::optional<MembershipCore::Step> MembershipCore::step_of(const std::string& name, Entry& entry) {
@@ -84,10 +90,13 @@ std::optional<MembershipCore::Step> MembershipCore::step_of(const std::string& n
 }
 
 std::optional<MembershipCore::Step> MembershipCore::next_step() {
-  for (auto at = clusters_.begin(); at != clusters_.end();) {
-    if (auto step = step_of(at->first, at->second)) return step;
-    const bool over = at->second.phase == Phase::absent || at->second.phase == Phase::failed;
-    at = over && !is_wanted(at->second) ? clusters_.erase(at) : std::next(at);
+  while (!changed_.empty()) {
+    const std::string name = std::move(changed_.extract(changed_.begin()).value());
+    const auto found = clusters_.find(name);
+    if (found == clusters_.end()) continue;
+    if (auto step = step_of(name, found->second)) return step;
+    const bool over = found->second.phase == Phase::absent || found->second.phase == Phase::failed;
+    if (over && !is_wanted(found->second)) clusters_.erase(found);
   }
   return std::nullopt;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,7 +46,7 @@ class MembershipCore {
   /// All clusters leave; further offers are ignored. Final.
   void stop();
 
-  /// Returns the next thing to do; std::nullopt: nothing now.
+  /// Returns the next thing to do; std::nullopt: nothing now. Complexity: logarithmic for each change.
   std::optional<Step> next_step();
 
   Phase phase(std::string_view name) const;
@@ -71,9 +72,11 @@ class MembershipCore {
   static bool is_wanted(const Entry& entry) { return !entry.offers.empty(); }
   static bool is_current(const Entry& entry);
   std::optional<Step> step_of(const std::string& name, Entry& entry);
-  Entry* find(std::string_view name);
+  /// Returns the entry of a cluster of which something changed; null if it is unknown.
+  Entry* changed(std::string_view name);
 
   Entries clusters_;
+  std::set<std::string, std::less<>> changed_;  // that may have a next step
   bool stopping_ = false;
 };
 

@@ -22,6 +22,7 @@
 #include <evenkeel/testing/harness.hpp>
 
 #include "clusters/fleet.hpp"
+#include "manager/clusters_part.hpp"
 
 namespace evenkeel::cluster_set {
 namespace {
@@ -29,7 +30,7 @@ namespace {
 using namespace std::chrono_literals;
 using fleet::Fleet;
 
-/// Records runs, and holds those that are told to wait.
+/// Records runs, and holds those at a door until it opens.
 class Runs {
  public:
   void add(const Request& request) {
@@ -379,6 +380,9 @@ TEST_F(ClusterSetConcurrency, LogsMetricsAndExplanationsNameTheCluster) {
   }
   const std::string why = explanation(manager, "gadget/eu:default/web");
   EXPECT_NE(why.find("eu:default/web"), std::string::npos) << why;
+  EXPECT_EQ(detail::clusters_json(manager.clusters().status()).dump(),
+            R"([{"cluster":"eu","errors":0,"objects":1,"problem":"","reconciles":1,"running":0,)"
+            R"("state":"engaged","synced":true,"watches":1}])");
   running.stop();
 }
 
@@ -482,6 +486,18 @@ TEST(ClusterSet, RefusesNamesThatCannotBeShown) {
                     "\", must be up to 253 letters, digits, '-', '_' and '.', the first and the "
                     "last a letter or digit");
     }
+  }
+}
+
+TEST(ClusterSet, AControllerRefusesToRunNothingInACluster) {
+  const World world;
+  Manager manager(world.client(), world.options());
+  try {
+    manager.add(controller_for<Gadget>([](Context&, const Gadget&) {
+                }).with({.runs_in = RunsIn::engaged_clusters, .per_cluster = 0}));
+    ADD_FAILURE();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(), "controller gadget: per_cluster must be at least 1");
   }
 }
 
