@@ -469,7 +469,7 @@ TEST(ClusterSet, InTheHarnessTheOnlyClusterIsTheFollowedOne) {
                 EXPECT_EQ(context.cluster(), "");
                 context.patch_status(gadget, [](GadgetStatus& status) { status.ready_replicas = 1; });
               }).runs_in(RunsIn::engaged_clusters));
-  harness.create({Gadget{.metadata = {.name = "web", .namespace_ = "default"}}});
+  harness.create({Gadget{.metadata = {.name = "web", .namespace_ = "default"}, .spec = {}, .status = {}}});
   EXPECT_TRUE(harness.settle());
   EXPECT_EQ(harness.get<Gadget>({"default", "web"})->status.ready_replicas, 1);
 }
