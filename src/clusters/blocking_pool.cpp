@@ -9,44 +9,50 @@ namespace detail {
 
 BlockingPool::~BlockingPool() {
   std::vector<std::thread> threads;
-  std::deque<std::function<void()>> dropped;
+  OwnerTurns dropped;
   {
     MutexLock lock(mutex_);
     ending_ = true;
-    dropped.swap(work_);
+    std::swap(dropped, turns_);
     threads.swap(threads_);
     changed_.notify_all();
   }
   for (std::thread& thread : threads) thread.join();
 }
 
-void BlockingPool::submit(std::function<void()> work) {
+OwnerTurns::Owner BlockingPool::add_owner() {
+  MutexLock lock(mutex_);
+  return ++last_owner_;
+}
+
+void BlockingPool::submit(OwnerTurns::Owner owner, std::function<void()> work) {
   MutexLock lock(mutex_);
   if (ending_) return;
-  work_.push_back(std::move(work));
-  if (idle_ < work_.size() && threads_.size() < most_) {
+  turns_.add(owner, std::move(work));
+  if (idle_ < turns_.ready() && threads_.size() < most_) {
     threads_.emplace_back([this] { run(); });
   } else {
     changed_.notify_one();
   }
 }
 
+// The thread that ends a piece of work takes the next one, so nobody has to be woken for it.
 void BlockingPool::run() {
   if (on_thread_start_) on_thread_start_("clusters/blocking");
   MutexLock lock(mutex_);
   while (!ending_) {
-    if (work_.empty()) {
+    auto turn = turns_.next();
+    if (!turn) {
       ++idle_;
       changed_.wait(lock);
       --idle_;
       continue;
     }
-    std::function<void()> work = std::move(work_.front());
-    work_.pop_front();
     lock.unlock();
-    work();
-    work = nullptr;
+    turn->work();
+    turn->work = nullptr;
     lock.lock();
+    turns_.on_done(turn->owner);
   }
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <string_view>
 #include <thread>
@@ -12,10 +11,14 @@
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/mutex.hpp>
 
+#include "clusters/owner_turns.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
+/// Each owner, such as a cluster, has at most one of the threads at a time: what hangs for one delays the
+/// others only if as many hang as there are threads.
 /// Thread safety: all members may be called concurrently.
 /// Lifetime: the destructor drops work that has not begun, and joins.
 class BlockingPool {
@@ -26,7 +29,9 @@ class BlockingPool {
   BlockingPool(const BlockingPool&) = delete;
   BlockingPool& operator=(const BlockingPool&) = delete;
 
-  void submit(std::function<void()> work) EVENKEEL_EXCLUDES(mutex_);
+  /// Returns a new owner.
+  OwnerTurns::Owner add_owner() EVENKEEL_EXCLUDES(mutex_);
+  void submit(OwnerTurns::Owner owner, std::function<void()> work) EVENKEEL_EXCLUDES(mutex_);
 
  private:
   void run() EVENKEEL_EXCLUDES(mutex_);
@@ -35,7 +40,8 @@ class BlockingPool {
   const std::function<void(std::string_view)> on_thread_start_;
   Mutex mutex_;
   CondVar changed_;
-  std::deque<std::function<void()>> work_ EVENKEEL_GUARDED_BY(mutex_);
+  OwnerTurns turns_ EVENKEEL_GUARDED_BY(mutex_);
+  OwnerTurns::Owner last_owner_ EVENKEEL_GUARDED_BY(mutex_) = 0;
   std::vector<std::thread> threads_ EVENKEEL_GUARDED_BY(mutex_);
   std::size_t idle_ EVENKEEL_GUARDED_BY(mutex_) = 0;
   bool ending_ EVENKEEL_GUARDED_BY(mutex_) = false;

@@ -27,13 +27,20 @@ ClusterLoop::ClusterLoop(std::string name, BlockingPool& pool,
                          std::function<void(std::string_view)> on_thread_start)
     : name_(std::move(name)),
       on_thread_start_(std::move(on_thread_start)),
-      loop_(std::make_shared<EventLoop>(EventLoopOptions{
-          .offload = [&pool](std::function<void()> work) { pool.submit(std::move(work)); }})),
+      pool_(pool),
+      loop_(std::make_shared<EventLoop>()),
       thread_([this] { run(); }) {}
 
 ClusterLoop::~ClusterLoop() {
   loop_->post([this] { ending_ = true; });
   thread_.join();
+}
+
+std::shared_ptr<EventLoop> ClusterLoop::loop_of_owner() const {
+  return std::make_shared<EventLoop>(std::make_shared<EventLoopState>(
+      *loop_->state(), [&pool = pool_, owner = pool_.add_owner()](std::function<void()> work) {
+        pool.submit(owner, std::move(work));
+      }));
 }
 
 const std::shared_ptr<JobRunner>& ClusterLoop::runner() const noexcept {

@@ -22,7 +22,7 @@ namespace detail {
 
 /// Thread safety: all members may be called concurrently.
 /// Lifetime: the destructor joins the thread, which must not drop the last handle; tasks that were posted are
-/// done before.
+/// done before. `pool` outlives it and what it drives.
 class ClusterLoop : public std::enable_shared_from_this<ClusterLoop> {
  public:
   ClusterLoop(std::string name, BlockingPool& pool, std::function<void(std::string_view)> on_thread_start);
@@ -30,7 +30,8 @@ class ClusterLoop : public std::enable_shared_from_this<ClusterLoop> {
   ClusterLoop(const ClusterLoop&) = delete;
   ClusterLoop& operator=(const ClusterLoop&) = delete;
 
-  const std::shared_ptr<EventLoop>& loop() const noexcept { return loop_; }
+  /// Returns a view of the loop for one client, whose blocking work is that of an owner of its own.
+  std::shared_ptr<EventLoop> loop_of_owner() const;
   const std::shared_ptr<JobRunner>& runner() const noexcept;
   /// Runs `task` on the thread.
   void post(std::function<void()> task) { loop_->post(std::move(task)); }
@@ -40,6 +41,7 @@ class ClusterLoop : public std::enable_shared_from_this<ClusterLoop> {
 
   const std::string name_;
   const std::function<void(std::string_view)> on_thread_start_;
+  BlockingPool& pool_;
   const std::shared_ptr<EventLoop> loop_;
   bool ending_ = false;  // used by the thread
   std::thread thread_;

@@ -54,7 +54,7 @@ std::shared_ptr<Cluster> ClusterMember::cluster() const {
 
 ClientOptions ClusterMember::client_options() const {
   ClientOptions client = options_.client;
-  client.event_loop = loop_.loop();
+  client.event_loop = loop_.loop_of_owner();
   client.clock = options_.clock;
   client.log = log_;
   client.wrap_transport = [monitor = monitor_, inner = options_.client.wrap_transport](

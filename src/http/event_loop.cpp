@@ -31,32 +31,49 @@ Outcome<std::vector<std::string>> look_up(const std::string& host) {
 
 }  // namespace
 
-EventLoopState::EventLoopState(EventLoopOptions options)
-    : options_(std::move(options)),
-      runner_(std::make_shared<JobRunner>(options_.clock ? options_.clock : real_clock(),
-                                          [this] { sockets_.wake(); })),
-      posted_(*this) {}
+EventLoopState::Engine::Engine(std::shared_ptr<const Clock> clock)
+    : runner(
+          std::make_shared<JobRunner>(clock ? std::move(clock) : real_clock(), [this] { sockets.wake(); })) {}
 
-EventLoopState::~EventLoopState() {
-  runner_->forget(posted_);
+EventLoopState::Engine::~Engine() {
+  runner->forget(posted);
 }
 
+namespace {
+
+EventLoopOptions with_offload(EventLoopOptions options,
+                              std::function<void(std::function<void()> work)> offload) {
+  options.offload = std::move(offload);
+  return options;
+}
+
+}  // namespace
+
+EventLoopState::EventLoopState(EventLoopOptions options)
+    : options_(std::move(options)), engine_(std::make_shared<Engine>(options_.clock)) {}
+
+EventLoopState::EventLoopState(const EventLoopState& loop,
+                               std::function<void(std::function<void()> work)> offload)
+    : options_(with_offload(loop.options_, std::move(offload))), engine_(loop.engine_) {}
+
+EventLoopState::~EventLoopState() = default;
+
 std::size_t EventLoopState::poll() {
-  sockets_.wait(Duration::zero(), [this](int fd, unsigned) {
-    const auto watcher = watched_.find(fd);
-    if (watcher != watched_.end()) runner_->wake(*watcher->second);
+  engine_->sockets.wait(Duration::zero(), [this](int fd, unsigned) {
+    const auto watcher = engine_->watched.find(fd);
+    if (watcher != engine_->watched.end()) engine_->runner->wake(*watcher->second);
   });
-  return runner_->pump();
+  return engine_->runner->pump();
 }
 
 void EventLoopState::watch(int fd, Job& job) {
-  watched_[fd] = &job;
-  sockets_.set(fd, http::detail::Readiness::readable);
+  engine_->watched[fd] = &job;
+  engine_->sockets.set(fd, http::detail::Readiness::readable);
 }
 
 void EventLoopState::unwatch(int fd) {
-  sockets_.set(fd, 0);
-  watched_.erase(fd);
+  engine_->sockets.set(fd, 0);
+  engine_->watched.erase(fd);
 }
 
 void EventLoopState::run_offloaded(std::function<void()> work) {
@@ -68,17 +85,19 @@ void EventLoopState::run_offloaded(std::function<void()> work) {
 }
 
 void EventLoopState::offload(std::function<void()> work, std::function<void()> done) {
-  run_offloaded([loop = weak_from_this(), work = std::move(work), done = std::move(done)]() mutable {
+  const std::weak_ptr<Engine> engine = engine_;
+  run_offloaded([engine, work = std::move(work), done = std::move(done)]() mutable {
     work();
     work = nullptr;
-    if (const auto self = loop.lock()) self->post(std::move(done));
+    if (const auto there = engine.lock()) there->posted.push(std::move(done));
   });
 }
 
 void EventLoopState::resolve(const std::string& host, EventLoopOptions::Resolved done) {
-  auto deliver = [loop = weak_from_this(), done = std::move(done)](Outcome<std::vector<std::string>> found) {
-    if (const auto self = loop.lock())
-      self->post([done, found = std::move(found)]() mutable { done(std::move(found)); });
+  const std::weak_ptr<Engine> engine = engine_;
+  auto deliver = [engine, done = std::move(done)](Outcome<std::vector<std::string>> found) {
+    if (const auto there = engine.lock())
+      there->posted.push([done, found = std::move(found)]() mutable { done(std::move(found)); });
   };
   if (options_.resolve) return options_.resolve(host, std::move(deliver));
   run_offloaded([host, deliver = std::move(deliver)] { deliver(look_up(host)); });
@@ -89,7 +108,7 @@ void EventLoopState::Posted::push(std::function<void()> task) {
     MutexLock lock(mutex_);
     tasks_.push_back(std::move(task));
   }
-  loop_.runner_->wake(*this);
+  engine_.runner->wake(*this);
 }
 
 void EventLoopState::Posted::run() noexcept {
@@ -108,6 +127,7 @@ void EventLoopState::Posted::run() noexcept {
 
 EventLoop::EventLoop(EventLoopOptions options)
     : state_(std::make_shared<detail::EventLoopState>(std::move(options))) {}
+EventLoop::EventLoop(std::shared_ptr<detail::EventLoopState> state) : state_(std::move(state)) {}
 
 EventLoop::~EventLoop() = default;
 

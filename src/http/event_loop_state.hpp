@@ -20,19 +20,21 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Jobs that poll() runs. Thread safety: post(), offload() and the runner from any thread; all else on the
-/// thread of poll().
-class EventLoopState : public std::enable_shared_from_this<EventLoopState> {
+/// Jobs that poll() runs. Thread safety: post(), offload(), resolve() and the runner from any thread; all
+/// else on the thread of poll().
+class EventLoopState {
  public:
   explicit EventLoopState(EventLoopOptions options);
+  /// Makes a view of `loop`, which has the same jobs and descriptors, but its own `offload`.
+  EventLoopState(const EventLoopState& loop, std::function<void(std::function<void()> work)> offload);
   ~EventLoopState();
   EventLoopState(const EventLoopState&) = delete;
   EventLoopState& operator=(const EventLoopState&) = delete;
 
-  int fd() const noexcept { return sockets_.fd(); }
+  int fd() const noexcept { return engine_->sockets.fd(); }
   std::size_t poll();
-  void post(std::function<void()> task) { posted_.push(std::move(task)); }
-  const std::shared_ptr<JobRunner>& runner() const noexcept { return runner_; }
+  void post(std::function<void()> task) { engine_->posted.push(std::move(task)); }
+  const std::shared_ptr<JobRunner>& runner() const noexcept { return engine_->runner; }
 
   /// Wakes `job` whenever `fd` is readable, until unwatch().
   void watch(int fd, Job& job);
@@ -44,26 +46,36 @@ class EventLoopState : public std::enable_shared_from_this<EventLoopState> {
   void resolve(const std::string& host, EventLoopOptions::Resolved done);
 
  private:
+  struct Engine;
   /// Functions to call, in order.
   class Posted final : public Job {
    public:
-    explicit Posted(EventLoopState& loop) : loop_(loop) {}
+    explicit Posted(Engine& engine) : engine_(engine) {}
     void push(std::function<void()> task) EVENKEEL_EXCLUDES(mutex_);
     void run() noexcept override EVENKEEL_EXCLUDES(mutex_);
 
    private:
-    EventLoopState& loop_;
+    Engine& engine_;
     Mutex mutex_;
     std::vector<std::function<void()>> tasks_ EVENKEEL_GUARDED_BY(mutex_);
+  };
+  /// All that a loop and its views share.
+  struct Engine {
+    explicit Engine(std::shared_ptr<const Clock> clock);
+    ~Engine();
+    Engine(const Engine&) = delete;
+    Engine& operator=(const Engine&) = delete;
+
+    http::detail::Readiness sockets = {};
+    const std::shared_ptr<JobRunner> runner;
+    Posted posted{*this};
+    std::unordered_map<int, Job*> watched = {};
   };
 
   void run_offloaded(std::function<void()> work);
 
   const EventLoopOptions options_;
-  http::detail::Readiness sockets_;
-  const std::shared_ptr<JobRunner> runner_;
-  Posted posted_;
-  std::unordered_map<int, Job*> watched_;
+  const std::shared_ptr<Engine> engine_;
 };
 
 }  // namespace detail

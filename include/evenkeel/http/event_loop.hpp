@@ -70,6 +70,7 @@ class EVENKEEL_API EventLoop {
   void post(std::function<void()> task);
 
   /// For the library.
+  explicit EventLoop(std::shared_ptr<detail::EventLoopState> state);
   const std::shared_ptr<detail::EventLoopState>& state() const noexcept { return state_; }
 
  private:
