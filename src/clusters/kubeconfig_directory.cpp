@@ -58,13 +58,14 @@ class KubeconfigDirectory final : public ClusterProvider {
 
  private:
   struct Seen {
-    std::string version = {};  // of the text that was looked at last
+    std::string version = {};  // of the text that was offered; empty if the last one was refused
     std::string cluster = {};  // that it offers; empty: none
   };
 
   void look(ClusterSink& sink);
   bool list(std::set<std::string>& files);
   void look_at(const std::string& file, ClusterSink& sink);
+  void refuse(const std::string& file, const std::string& problem);
   void complain(const std::string& about, const std::string& problem);
 
   const std::string directory_;
@@ -106,6 +107,12 @@ void KubeconfigDirectory::look(ClusterSink& sink) {
   for (const std::string& file : files) look_at(file, sink);
 }
 
+// The file is looked at again next time: another file, or one that it names, may have been the reason.
+void KubeconfigDirectory::refuse(const std::string& file, const std::string& problem) {
+  if (const auto seen = seen_.find(file); seen != seen_.end()) seen->second.version.clear();
+  complain(file, problem);
+}
+
 void KubeconfigDirectory::look_at(const std::string& file, ClusterSink& sink) {
   const std::string path = (fs::path(directory_) / file).string();
   try {
@@ -113,19 +120,19 @@ void KubeconfigDirectory::look_at(const std::string& file, ClusterSink& sink) {
     const std::string version = std::to_string(text_hash(text));
     Seen& seen = seen_[file];
     if (seen.version == version) return;
-    seen.version = version;
     const std::string cluster = cluster_of_file(file);
     for (const auto& [other, known] : seen_) {
       if (other != file && known.cluster == cluster)
         throw Error(path + ": the cluster " + cluster + " is that of " + other + " already");
     }
     sink.offer({.name = cluster, .config = parse_kubeconfig(text, path), .version = version});
+    seen.version = version;
     seen.cluster = cluster;
     complain(file, {});
   } catch (const std::invalid_argument& error) {
-    complain(file, path + ": " + error.what());
+    refuse(file, path + ": " + error.what());
   } catch (const Error& error) {
-    complain(file, error.what());
+    refuse(file, error.what());
   }
 }
 

@@ -105,6 +105,27 @@ TEST_F(KubeconfigDirectory, RefusesASecondFileOfTheSameCluster) {
   EXPECT_NE(errors().front().find(path("eu.yaml") + ": the cluster eu is that of eu.conf already"),
             std::string::npos)
       << errors().front();
+  EXPECT_EQ(look(), Said{});
+  EXPECT_EQ(errors().size(), 1U) << "told once";
+  remove("eu.conf");
+  EXPECT_EQ(look(), (Said{"withdraw eu", "offer eu https://other"}));
+}
+
+TEST_F(KubeconfigDirectory, LooksAgainAtAFileThatNamesOneThatComesLater) {
+  const std::string text = kubeconfig("https://eu");
+  const std::string named = "    server: https://eu\n";
+  const std::string ca = "ca-of-eu.pem";
+  write("eu", std::string(text).replace(text.find(named), named.size(),
+                                        named + "    certificate-authority: ." + ca + "\n"));
+  EXPECT_EQ(look(), Said{});
+  EXPECT_EQ(look(), Said{});
+  ASSERT_EQ(errors().size(), 1U);
+  EXPECT_NE(errors().front().find(path("." + ca) + " cannot be read: No such file or directory"),
+            std::string::npos)
+      << errors().front();
+  write("." + ca, "PEM");
+  EXPECT_EQ(look(), Said{"offer eu https://eu"});
+  EXPECT_EQ(look(), Said{});
 }
 
 TEST_F(KubeconfigDirectory, RefusesAFileWhoseNameIsNoneOfACluster) {

@@ -26,9 +26,9 @@ struct KubeconfigDirectoryOptions {
 /// name begins with '.' are not looked at, so that a mounted Secret or ConfigMap can be the directory.
 ///
 /// A file that changes replaces its cluster, and one that is removed withdraws it. One that cannot be read,
-/// or is no usable kubeconfig, is logged once for each of its states; a cluster that it offered before stays.
-/// So do all while the directory itself cannot be read. Throws std::invalid_argument for an empty directory
-/// name or period.
+/// or is no usable kubeconfig, is logged once for each problem and tried again each time; a cluster that it
+/// offered before stays. So do all while the directory itself cannot be read. Throws std::invalid_argument
+/// for an empty directory name or period.
 EVENKEEL_API std::shared_ptr<ClusterProvider> kubeconfig_directory(std::string directory,
                                                                    KubeconfigDirectoryOptions options = {});
 
