@@ -5,6 +5,7 @@
 #include <evenkeel/client/config.hpp>
 
 #include "base/files.hpp"
+#include "client/foreign_kubeconfig.hpp"
 #include "client/kubeconfig.hpp"
 
 namespace evenkeel {
@@ -76,6 +77,12 @@ Config parse_kubeconfig(std::string_view text, std::string_view name, std::strin
   detail::Kubeconfig kubeconfig;
   kubeconfig.add(std::string(name), text);
   return kubeconfig.resolve(std::string(context));
+}
+
+Config detail::parse_foreign_kubeconfig(std::string_view text, std::string_view name) {
+  Kubeconfig kubeconfig;
+  kubeconfig.add(std::string(name), text);
+  return kubeconfig.resolve({}, NamedFiles::untouched);
 }
 
 Config in_cluster_config(const LoadConfigOptions& options) {

@@ -17,8 +17,13 @@ namespace {
 /// Reads the members of one map, and reports the position of invalid ones.
 class Reader {
  public:
-  Reader(std::string file, std::string context, std::string prefix, const YAML::Node& node)
-      : file_(std::move(file)), context_(std::move(context)), prefix_(std::move(prefix)), node_(node) {
+  Reader(std::string file, std::string context, std::string prefix, const YAML::Node& node,
+         NamedFiles files = NamedFiles::read)
+      : file_(std::move(file)),
+        context_(std::move(context)),
+        prefix_(std::move(prefix)),
+        node_(node),
+        files_(files) {
     if (node_.IsDefined() && !node_.IsNull() && !node_.IsMap()) {
       throw ConfigError(file_, context_, prefix_, std::string("expected a map, found ") + kind_of(node_));
     }
@@ -75,10 +80,11 @@ class Reader {
     return decoded->value();
   }
 
-  /// Returns the path of a readable file, or "".
+  /// Returns the path of a file, or "". The file is readable, unless files are not touched.
   std::string path(const std::string& name) const {
     if (!has(name)) return {};
     std::string path = relative_to(text(name), file_);
+    if (files_ == NamedFiles::untouched) return path;
     std::string problem;
     if (!read_file(path, problem)) fail(name, path + " cannot be read: " + problem);
     return path;
@@ -102,11 +108,12 @@ class Reader {
   }
 
   Reader child(const std::string& name) const {
-    return {file_, context_, prefix_.empty() ? name : prefix_ + ": " + name, member(name)};
+    return {file_, context_, prefix_.empty() ? name : prefix_ + ": " + name, member(name), files_};
   }
   Reader item(const std::string& name, std::size_t index, const YAML::Node& node) const {
     return {file_, context_,
-            (prefix_.empty() ? name : prefix_ + ": " + name) + "[" + std::to_string(index) + "]", node};
+            (prefix_.empty() ? name : prefix_ + ": " + name) + "[" + std::to_string(index) + "]", node,
+            files_};
   }
 
  private:
@@ -119,6 +126,7 @@ class Reader {
   std::string context_;
   std::string prefix_;
   YAML::Node node_;
+  NamedFiles files_;
 };
 
 bool starts_with_one_of(const std::string& text, std::initializer_list<std::string_view> starts) {
@@ -278,7 +286,7 @@ const Kubeconfig::Entry& Kubeconfig::find(const Section& section, const char* wh
   return found->second;
 }
 
-Config Kubeconfig::resolve(const std::string& wanted) const {
+Config Kubeconfig::resolve(const std::string& wanted, NamedFiles files) const {
   const std::string name = wanted.empty() ? current_context_ : wanted;
   if (name.empty()) throw ConfigError(files_, "", "current-context", "not set");
   const auto found = contexts_.find(name);
@@ -296,12 +304,12 @@ Config Kubeconfig::resolve(const std::string& wanted) const {
   Config config;
   if (const std::string space = context.text("namespace"); !space.empty()) config.namespace_ = space;
   const Entry& cluster = find(clusters_, "cluster", cluster_name, entry, name);
-  take_cluster(config, Reader(cluster.file, name, "cluster " + in_quotes(cluster_name), cluster.node));
+  take_cluster(config, Reader(cluster.file, name, "cluster " + in_quotes(cluster_name), cluster.node, files));
   config.origin = entry.file + ", context " + in_quotes(name);
   if (user_name.empty()) return config;
   const Entry& user = find(users_, "user", user_name, entry, name);
   Config with_user = config;
-  take_user(with_user, Reader(user.file, name, "user " + in_quotes(user_name), user.node), user.file);
+  take_user(with_user, Reader(user.file, name, "user " + in_quotes(user_name), user.node, files), user.file);
   if (with_user.exec.provide_cluster_info)
     take_extension(with_user.exec,
                    Reader(cluster.file, name, "cluster " + in_quotes(cluster_name), cluster.node));

@@ -2,6 +2,7 @@
 // Merged kubeconfig files: for each name the first file wins.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -14,12 +15,18 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
+/// Treatment of the files that a kubeconfig names.
+enum class NamedFiles : std::uint8_t {
+  read,       ///< Each must be readable.
+  untouched,  ///< Their names are taken as they are.
+};
+
 class Kubeconfig {
  public:
   /// Adds a file with lower precedence than the earlier ones. Throws ConfigError.
   void add(const std::string& file, std::string_view text);
   /// Returns the configuration for `context`, or for the current one if that is empty. Throws ConfigError.
-  Config resolve(const std::string& context) const;
+  Config resolve(const std::string& context, NamedFiles files = NamedFiles::read) const;
 
  private:
   struct Entry {

@@ -12,6 +12,8 @@
 #include <evenkeel/cache/cache.hpp>
 #include <evenkeel/clusters/kubeconfig_secrets.hpp>
 
+#include "client/foreign_kubeconfig.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace {
@@ -68,10 +70,16 @@ class SecretHandler final : public EventHandler {
     const std::string& text = found->second.value();
     const std::string version = std::to_string(text_hash(text));
     if (versions_[cluster] == version) return;
-    const Config config = parse_kubeconfig(text, "data." + options_.key);
-    if (!options_.allow_local) check_local(config);
-    sink_.offer({.name = cluster, .config = config, .version = version});
+    sink_.offer({.name = cluster, .config = config_of(text, "data." + options_.key), .version = version});
     versions_[cluster] = version;
+  }
+
+  // What is refused is not opened either: a named pipe would hold up the thread of the cache.
+  Config config_of(const std::string& text, const std::string& name) const {
+    if (options_.allow_local) return parse_kubeconfig(text, name);
+    Config config = detail::parse_foreign_kubeconfig(text, name);
+    check_local(config);
+    return config;
   }
 
   const KubeconfigSecretsOptions& options_;

@@ -4,11 +4,13 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <sys/stat.h>
 
 #include <evenkeel/api/bytes.hpp>
 #include <evenkeel/clusters/kubeconfig_secrets.hpp>
 
 #include "clusters/fleet.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace evenkeel::kubeconfig_secrets_tests {
 namespace {
@@ -123,6 +125,7 @@ TEST_F(KubeconfigSecretsConcurrency, RefusesWhatWouldRunOrReadSomethingHere) {
                     "interactiveMode: Never\n"),
          mine);
   create("reads", kubeconfig("https://eu", "    tokenFile: /etc/passwd\n"), mine);
+  create("asks", kubeconfig("https://eu", "    tokenFile: /does/not/exist\n"), mine);
   create("empty", kubeconfig("https://eu"), mine, "other");
   const auto manager = manager_with({.namespace_ = "default"});
   Running running(*manager);
@@ -131,14 +134,31 @@ TEST_F(KubeconfigSecretsConcurrency, RefusesWhatWouldRunOrReadSomethingHere) {
     return lines.empty() ? std::string() : lines.front();
   };
   fleet.wait_until([&] {
-    return !complaint("runs").empty() && !complaint("reads").empty() && !complaint("empty").empty();
+    return !complaint("runs").empty() && !complaint("reads").empty() && !complaint("empty").empty() &&
+           !complaint("asks").empty();
   });
   const std::string about = "clusters: a Secret has no usable kubeconfig secret=default/";
   const std::string why = ": refused in a Secret; KubeconfigSecretsOptions::allow_local permits it";
   EXPECT_EQ(complaint("runs"), about + "runs error=exec" + why);
   EXPECT_EQ(complaint("reads"), about + "reads error=tokenFile" + why);
+  EXPECT_EQ(complaint("asks"), about + "asks error=tokenFile" + why) << "says nothing of files here";
   EXPECT_EQ(complaint("empty"), about + "empty error=data: there is no kubeconfig");
   EXPECT_TRUE(manager->clusters().status().empty());
+  running.stop();
+}
+
+// A reader of a named pipe waits for a writer, for ever.
+TEST_F(KubeconfigSecretsConcurrency, OpensNoFileThatARefusedSecretNames) {
+  const test::TemporaryDirectory directory;
+  const std::string pipe = (directory.path / "pipe").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  create("a-pipe", kubeconfig("https://eu", "    tokenFile: " + pipe + "\n"), mine);
+  fleet.at("eu").create_gadget("web");
+  create("eu", kubeconfig("https://eu"), mine);
+  const auto manager = manager_with({.namespace_ = "default"});
+  Running running(*manager);
+  fleet.wait_until([&] { return is_marked("eu"); });
+  fleet.home.wait_for_line("secret=default/a-pipe error=tokenFile: refused in a Secret;");
   running.stop();
 }
 
