@@ -105,6 +105,7 @@ class KubeconfigSecrets final : public ClusterProvider {
 
   const std::string& name() const noexcept override { return name_; }
   std::vector<PolicyRule> rules() const override { return {{{""}, {"secrets"}, {"list", "watch"}}}; }
+  std::string rules_namespace() const override { return options_.namespace_; }
   void run(ClusterSink& sink, std::stop_token stop) override {
     Cache cache(home_, {.log = options_.log});
     InformerOptions informer = cache.default_options();

@@ -30,8 +30,8 @@ std::set<Kind> kinds_of(const std::vector<PolicyRule>& rules) {
   return kinds;
 }
 
-// Returns true if a rule for certain objects, or for the operator's own namespace, grants the access. Other
-// rules are merged with those of the record.
+// Returns true if a rule for certain objects, for the operator's own namespace, or for a namespace whichever
+// those are in which it works, grants the access. Other rules are merged with those of the record.
 bool has_already(const ManifestPart& part, const Access& access, const std::string& own_namespace) {
   const auto of_names = [&access](const PolicyRule& rule) {
     return !rule.names.empty() && rule.grants(access);
@@ -39,8 +39,15 @@ bool has_already(const ManifestPart& part, const Access& access, const std::stri
   const auto of_own = [&](const PolicyRule& rule) {
     return of_names(rule) || (access.namespace_ == own_namespace && rule.grants(access));
   };
+  const auto of_namespace = [&access](const auto& entry) {
+    const auto& [space, rules] = entry;
+    if (!space.empty() && space != access.namespace_) return false;
+    return std::any_of(rules.begin(), rules.end(),
+                       [&access](const PolicyRule& rule) { return rule.grants(access); });
+  };
   return std::any_of(part.cluster_rules.begin(), part.cluster_rules.end(), of_names) ||
-         std::any_of(part.own_rules.begin(), part.own_rules.end(), of_own);
+         std::any_of(part.own_rules.begin(), part.own_rules.end(), of_own) ||
+         std::any_of(part.namespace_rules.begin(), part.namespace_rules.end(), of_namespace);
 }
 
 void append(std::vector<PolicyRule>& rules, const std::vector<PolicyRule>& more) {

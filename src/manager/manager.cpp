@@ -442,7 +442,8 @@ ClusterSet& Manager::Impl::use_clusters() {
 void Manager::Impl::follow(const std::shared_ptr<ClusterProvider>& provider) {
   use_clusters();
   ManifestPart part;
-  part.rules = provider->rules();
+  if (auto rules = provider->rules(); !rules.empty())
+    part.namespace_rules[provider->rules_namespace()] = std::move(rules);
   add_manifest(part);
   const std::shared_ptr<ClusterSink> sink = clusters_.sink(provider->name());
   add_task(
@@ -664,6 +665,7 @@ void Manager::Impl::add_manifest(const ManifestPart& part) {
   append(manifest_.rules, part.rules);
   append(manifest_.cluster_rules, part.cluster_rules);
   append(manifest_.own_rules, part.own_rules);
+  for (const auto& [space, rules] : part.namespace_rules) append(manifest_.namespace_rules[space], rules);
   append(manifest_.ports, part.ports);
 }
 

@@ -80,7 +80,9 @@ ManifestPlan plan_of(const Manager& manager, const RunOptions& program, const Ma
   plan.webhooks = webhooks_of(manager, webhook_options(flags.webhooks, program.webhooks), plan.namespace_);
   plan.crds = manager.crds({.service = plan.webhooks.service});
   plan.part = manager.manifest();
-  plan.runtime_rules[plan.namespace_] = plan.part.own_rules;
+  plan.runtime_rules = plan.part.namespace_rules;
+  std::vector<PolicyRule>& own = plan.runtime_rules[plan.namespace_];
+  own.insert(own.end(), plan.part.own_rules.begin(), plan.part.own_rules.end());
   plan.requests = options.requests;
   plan.limits = options.limits;
   plan.service_monitor = flags.manifests.service_monitor;

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // A manager that follows the clusters of Secrets in its home cluster.
 #include <atomic>
+#include <fstream>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <sys/stat.h>
+#include <vector>
 
 #include <evenkeel/api/bytes.hpp>
 #include <evenkeel/clusters/kubeconfig_secrets.hpp>
 
 #include "clusters/fleet.hpp"
+#include "manager/printed.hpp"
 #include "support/temporary_directory.hpp"
 
 namespace evenkeel::kubeconfig_secrets_tests {
@@ -162,11 +166,38 @@ TEST_F(KubeconfigSecretsConcurrency, OpensNoFileThatARefusedSecretNames) {
   running.stop();
 }
 
-TEST_F(KubeconfigSecretsConcurrency, ItsRightsAreAmongThoseOfTheProgram) {
-  const auto manager = manager_with({.namespace_ = "default"});
-  const ManifestPart part = manager->manifest();
-  ASSERT_EQ(part.rules.size(), 1U);
-  EXPECT_EQ(part.rules.front(), (PolicyRule{{""}, {"secrets"}, {"list", "watch"}}));
+TEST_F(KubeconfigSecretsConcurrency, ItsRightsAreThoseInItsNamespaceOrInAll) {
+  const std::vector<PolicyRule> rules = {{{""}, {"secrets"}, {"list", "watch"}}};
+  const ManifestPart of_one = manager_with({.namespace_ = "default"})->manifest();
+  EXPECT_EQ(of_one.namespace_rules, (std::map<std::string, std::vector<PolicyRule>>{{"default", rules}}));
+  const ManifestPart of_all = manager_with({})->manifest();
+  EXPECT_EQ(of_all.namespace_rules, (std::map<std::string, std::vector<PolicyRule>>{{"", rules}}));
+  EXPECT_TRUE(of_all.rules.empty());
+}
+
+TEST_F(KubeconfigSecretsConcurrency, ItsRolesDoNotDependOnTheNamespaceOfTheOperator) {
+  const test::TemporaryDirectory directory;
+  const std::string file = (directory.path / "config").string();
+  std::ofstream(file) << kubeconfig("http://127.0.0.1:9");
+  const auto roles = [&](const std::string& space) {
+    const Printed printed =
+        run_to_print({"--print-rbac", "--namespace", "team", "--kubeconfig", file}, {.name = "fleet"},
+                     [&](Manager& manager) {
+                       manager.follow(kubeconfig_secrets(manager.client(), {.namespace_ = space}));
+                     });
+    EXPECT_EQ(printed.code, 0) << printed.err;
+    return printed.out;
+  };
+  const std::string rules =
+      "rules:\n- apiGroups:\n  - \"\"\n  resources:\n  - secrets\n  verbs:\n  - list\n  - watch\n";
+  const std::string of_one = roles("fleet-secrets");
+  EXPECT_NE(of_one.find("kind: Role\nmetadata:\n  name: fleet-runtime\n  namespace: fleet-secrets\n" + rules),
+            std::string::npos)
+      << of_one;
+  EXPECT_EQ(of_one.find("kind: ClusterRole\n"), std::string::npos) << of_one;
+  const std::string of_all = roles("");
+  EXPECT_NE(of_all.find("kind: ClusterRole\nmetadata:\n  name: fleet-runtime\n" + rules), std::string::npos)
+      << of_all;
 }
 
 TEST(KubeconfigSecrets, RefusesOptionsThatCannotBeRight) {

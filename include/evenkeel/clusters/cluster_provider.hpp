@@ -39,6 +39,8 @@ class EVENKEEL_API ClusterProvider {
   virtual void run(ClusterSink& sink, std::stop_token stop) = 0;
   /// Returns the rights that run() needs in the home cluster.
   virtual std::vector<PolicyRule> rules() const { return {}; }
+  /// Returns the namespace in which it needs these; empty: all.
+  virtual std::string rules_namespace() const { return {}; }
 };
 
 }  // namespace v0

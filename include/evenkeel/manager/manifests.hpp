@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct ManifestPart {
   std::vector<PolicyRule> rules = {};
   std::vector<PolicyRule> cluster_rules = {};  ///< Rights to kinds without a namespace.
   std::vector<PolicyRule> own_rules = {};      ///< Rights in the namespace in which the operator runs.
+  /// Rights in namespaces, whichever those are in which the operator works; "": in all.
+  std::map<std::string, std::vector<PolicyRule>> namespace_rules = {};
   std::vector<ManifestPort> ports = {};
 };
 
