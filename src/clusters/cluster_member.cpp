@@ -184,13 +184,13 @@ std::shared_ptr<Cluster> ClusterMember::begin() {
   return cluster_;
 }
 
-void ClusterMember::end(bool failed) {
+void ClusterMember::end(ClusterRun::Ending ending) {
   bool drained = false;
   {
     MutexLock lock(mutex_);
     --running_;
-    ++reconciles_;
-    if (failed) ++failures_;
+    if (ending != ClusterRun::Ending::discarded) ++reconciles_;
+    if (ending == ClusterRun::Ending::failed) ++failures_;
     drained = leaving_ && running_ == 0;
   }
   if (drained) calls_.on_drained();

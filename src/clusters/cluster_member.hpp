@@ -62,7 +62,7 @@ class ClusterMember : public std::enable_shared_from_this<ClusterMember> {
   bool is_open() const EVENKEEL_EXCLUDES(mutex_);
   /// Counts a run that begins, and returns where; null if none may.
   std::shared_ptr<Cluster> begin() EVENKEEL_EXCLUDES(mutex_);
-  void end(bool failed) EVENKEEL_EXCLUDES(mutex_);
+  void end(ClusterRun::Ending ending) EVENKEEL_EXCLUDES(mutex_);
   void note_deferred() EVENKEEL_EXCLUDES(mutex_);
   bool is_away() const noexcept { return monitor_->is_away(); }
   ClusterStatus status() const EVENKEEL_EXCLUDES(mutex_);

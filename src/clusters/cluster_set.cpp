@@ -144,11 +144,16 @@ void ClusterSet::Impl::start() {
   advance(lock);
 }
 
+// Stop callbacks of reconciles may call the set, so that no lock is held meanwhile. `done` is known last: it
+// may end the set.
 void ClusterSet::Impl::stop(std::function<void()> done) {
+  {
+    MutexLock lock(mutex_);
+    core_.stop();
+  }
+  for (const auto& member : members()) member->cancel();
   MutexLock lock(mutex_);
   if (done) done_ = std::move(done);
-  core_.stop();
-  for (const auto& [name, member] : members_) member->cancel();
   advance(lock);
 }
 
@@ -288,6 +293,7 @@ void ClusterSet::Impl::add_follower(ClusterFollower& follower) {
       try {
         added->on_engaged(cluster);
       } catch (...) {
+        added->on_leaving(*cluster);
         options_.log.error("a controller cannot follow a cluster",
                            {{"cluster", member->name()}, {"error", failure_text(std::current_exception())}});
       }
@@ -305,7 +311,7 @@ void ClusterSet::Impl::remove_follower(ClusterFollower& follower) {
 // The cluster may leave when its last run has ended, so the handle goes first.
 ClusterRun::~ClusterRun() {
   cluster_.reset();
-  if (member_) member_->end(failed_);
+  if (member_) member_->end(ending_);
 }
 
 // ---- The public class
@@ -378,6 +384,11 @@ ClusterTurn ClusterSet::begin(std::string_view name) {
   return {.run = ClusterRun(member, std::move(cluster))};
 }
 
+bool ClusterSet::is_away(std::string_view name) const {
+  const auto member = impl_->find(name);
+  return member && member->is_away();
+}
+
 std::string ClusterSet::blocked_reason(std::string_view name) const {
   const auto member = impl_->find(name);
   const std::string cluster = "cluster " + std::string(name);
@@ -408,13 +419,14 @@ void ClusterSet::collect(MetricSink& sink) const {
        [](const ClusterStatus& one) { return one.watches; });
   each("evenkeel_cluster_objects", "Objects of the cluster that are held", false,
        [](const ClusterStatus& one) { return one.objects; });
-  each("evenkeel_cluster_bytes", "Bytes of these objects", false,
+  each("evenkeel_cluster_bytes", "Bytes of the objects of the cluster that are held", false,
        [](const ClusterStatus& one) { return one.bytes; });
   each("evenkeel_cluster_running_reconciles", "Reconciles that run in the cluster, of all controllers", false,
        [](const ClusterStatus& one) { return one.running; });
-  each("evenkeel_cluster_reconciles_total", "Reconciles that ended, of all controllers", true,
+  each("evenkeel_cluster_reconciles_total", "Reconciles of the cluster that ended, of all controllers", true,
        [](const ClusterStatus& one) { return one.reconciles; });
-  each("evenkeel_cluster_reconcile_errors_total", "Those that failed, conflicts not counted", true,
+  each("evenkeel_cluster_reconcile_errors_total",
+       "Reconciles of the cluster that failed; conflicts are not counted", true,
        [](const ClusterStatus& one) { return one.failures; });
   each("evenkeel_cluster_deferred_total", "Turns of keys that had to wait because the cluster was away", true,
        [](const ClusterStatus& one) { return one.deferred; });

@@ -34,7 +34,8 @@ struct ClusterSetOptions {
   /// not depend on that of the clusters.
   std::size_t threads = 1;
   /// Maximum number of threads for what blocks: name lookups, token and certificate files, credential
-  /// programs.
+  /// programs. A cluster has at most one at a time; as many clusters as there are threads delay the others
+  /// while their programs hang.
   std::size_t blocking_threads = 4;
   /// Time for the running reconciles of a cluster that leaves, before their stop tokens are triggered.
   Duration drain_timeout = std::chrono::seconds{30};
@@ -88,9 +89,11 @@ struct ClusterStatus {
 class EVENKEEL_API ClusterFollower {
  public:
   virtual ~ClusterFollower() = default;
-  /// Called before the cache starts, or later for a follower that was added later.
+  /// Called before the cache starts, or later for a follower that was added later. If it throws, on_leaving()
+  /// is called at once, for what it has done so far.
   virtual void on_engaged(const std::shared_ptr<Cluster>& cluster) = 0;
-  /// Called when the cluster leaves; no run of it begins any more.
+  /// Called when the cluster leaves; no run of it begins any more. Called also for a cluster that is not
+  /// followed because on_engaged() threw.
   virtual void on_leaving(const Cluster& cluster) noexcept = 0;
   /// Called when a cluster that was away has answered.
   virtual void on_returned(const Cluster& cluster) noexcept = 0;
@@ -110,15 +113,19 @@ class EVENKEEL_API ClusterRun {
 
   const Cluster& cluster() const noexcept { return *cluster_; }
   /// Counts the run as failed.
-  void fail() noexcept { failed_ = true; }
+  void fail() noexcept { ending_ = Ending::failed; }
+  /// Does not count the run: nothing was reconciled.
+  void discard() noexcept { ending_ = Ending::discarded; }
 
  private:
   friend class ClusterSet;
+  friend class detail::ClusterMember;
+  enum class Ending : std::uint8_t { succeeded, failed, discarded };
   ClusterRun(std::shared_ptr<detail::ClusterMember> member, std::shared_ptr<Cluster> cluster)
       : member_(std::move(member)), cluster_(std::move(cluster)) {}
   std::shared_ptr<detail::ClusterMember> member_;
   std::shared_ptr<Cluster> cluster_;
-  bool failed_ = false;
+  Ending ending_ = Ending::succeeded;
 };
 
 /// Answer to the question whether a reconcile may begin.
@@ -138,7 +145,7 @@ class EVENKEEL_API ClusterSet {
   ClusterSet(const ClusterSet&) = delete;
   ClusterSet& operator=(const ClusterSet&) = delete;
 
-  /// Engages a cluster, without a provider: Throws std::invalid_argument for an invalid name.
+  /// Engages a cluster, without a provider. Throws std::invalid_argument for an invalid name.
   void engage(ClusterDescription description);
   /// Ends what engage() began. Returns at once; see ClusterState::leaving.
   void disengage(std::string_view name);
@@ -160,12 +167,15 @@ class EVENKEEL_API ClusterSet {
   /// Lets all clusters leave, their runs being cancelled at once, and calls `done`, perhaps on another
   /// thread, when they have. Final.
   void stop(std::function<void()> done);
-  /// Adds a follower, which is notified of engaged clusters as well. An exception that it throws fails the
-  /// cluster.
+  /// Adds a follower, which is notified of engaged clusters as well. An exception that it throws fails a
+  /// cluster that is being engaged; for one that is engaged already it is logged, and the follower does not
+  /// follow that cluster.
   void add_follower(ClusterFollower& follower);
   /// Returns when no call of the follower goes on.
   void remove_follower(ClusterFollower& follower);
   ClusterTurn begin(std::string_view name);
+  /// Returns true while the cluster does not answer; false also if there is none of this name.
+  bool is_away(std::string_view name) const;
   /// Returns the reason why the keys of a cluster do not run: "cluster eu is away: ...". Empty: they do.
   std::string blocked_reason(std::string_view name) const;
 
