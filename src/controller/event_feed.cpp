@@ -39,6 +39,8 @@ std::string what_was_thrown() {
 /// The watches in one engaged cluster.
 struct EventFeed::Place {
   std::string cluster;
+  Log log;                            // names the cluster
+  std::function<void()> on_synced;    // called once, unless there are no watches
   std::atomic<std::size_t> unsynced;  // number of watches
   std::atomic<bool> synced = false;
 };
@@ -89,6 +91,7 @@ class EventFeed::Watch final : public EventHandler {
   WatchId id() const { return id_; }
   const WatchSpec& spec() const { return spec_; }
   std::string_view cluster() const { return place_ ? std::string_view(place_->cluster) : std::string_view(); }
+  const Log* log() const { return place_ ? &place_->log : nullptr; }
   bool counts() const { return !place_ || place_->synced.load(); }
   const std::string& source() const { return source_; }
   bool tell_nameless() { return !told_nameless_.exchange(true); }
@@ -147,21 +150,25 @@ WatchId EventFeed::attach(WatchSpec spec, Cache& cache, std::shared_ptr<Place> p
   watch->attach(watch, cache);
   lock.lock();
   watches_.emplace(id, watch);
+  places_[std::string(watch->cluster())].watches.emplace(id, watch);
   return id;
 }
 
 // ---- Engaged clusters
 
-void EventFeed::attach_in(const std::string& cluster, Cache& cache, const std::vector<WatchSpec>& specs) {
+void EventFeed::attach_in(const std::string& cluster, Cache& cache, const std::vector<WatchSpec>& specs,
+                          std::function<void()> on_synced) {
   const auto on_server = [](const WatchSpec& spec) { return spec.from_server; };
   const auto count = static_cast<std::size_t>(std::count_if(specs.begin(), specs.end(), on_server));
   const auto place = std::make_shared<Place>();
   place->cluster = cluster;
+  place->log = log_.with({{"cluster", cluster}});
+  place->on_synced = std::move(on_synced);
   place->unsynced.store(count);
   place->synced.store(count == 0);
   {
     MutexLock lock(mutex_);
-    places_[cluster] = place;
+    places_[cluster] = {.place = place};
   }
   for (const WatchSpec& spec : specs) {
     if (spec.from_server) attach(spec, cache, place);
@@ -170,18 +177,17 @@ void EventFeed::attach_in(const std::string& cluster, Cache& cache, const std::v
 
 EventFeed::Watches EventFeed::watches_in(std::string_view cluster) const {
   MutexLock lock(mutex_);
-  Watches found;
-  for (const auto& [id, watch] : watches_) {
-    if (watch->cluster() == cluster) found.emplace(id, watch);
-  }
-  return found;
+  const auto place = places_.find(cluster);
+  return place == places_.end() ? Watches() : place->second.watches;
 }
 
 void EventFeed::leave(std::string_view cluster) noexcept {
-  const Watches leaving = watches_in(cluster);
   MutexLock lock(mutex_);
+  const auto place = places_.find(cluster);
+  if (place == places_.end()) return;
+  const Watches leaving = std::move(place->second.watches);
+  places_.erase(place);
   for (const auto& [id, watch] : leaving) watches_.erase(id);
-  if (const auto place = places_.find(cluster); place != places_.end()) places_.erase(place);
   lock.unlock();
   for (const auto& [id, watch] : leaving) watch->remove();
 }
@@ -189,20 +195,23 @@ void EventFeed::leave(std::string_view cluster) noexcept {
 bool EventFeed::is_synced(std::string_view cluster) const {
   MutexLock lock(mutex_);
   const auto place = places_.find(cluster);
-  return place != places_.end() && place->second->synced.load();
+  return place != places_.end() && place->second.place && place->second.place->synced.load();
 }
 
 // An event that came before was of an object that the store has, or does not have any more.
 void EventFeed::open(Place& place) noexcept {
   place.synced.store(true);
   for (const auto& [id, watch] : watches_in(place.cluster)) watch->replay(nullptr);
+  place.on_synced();
 }
 
 void EventFeed::remove(WatchId id) noexcept {
   MutexLock lock(mutex_);
   const auto node = watches_.extract(id);
-  lock.unlock();
   if (!node) return;
+  if (const auto place = places_.find(node.mapped()->cluster()); place != places_.end())
+    place->second.watches.erase(id);
+  lock.unlock();
   node.mapped()->remove();
   on_synced_();  // a removed watch blocks nobody
 }
@@ -213,6 +222,7 @@ void EventFeed::detach() noexcept {
   changed_.notify_all();
   std::thread remapper = std::move(remapper_);
   const auto watches = std::exchange(watches_, {});
+  places_.clear();
   lock.unlock();
   if (remapper.joinable()) remapper.join();
   for (const auto& [id, watch] : watches) watch->remove();
@@ -238,7 +248,7 @@ void EventFeed::replay(const std::vector<bool>& slots) noexcept {
 }
 
 void EventFeed::take(Watch& watch, const ObjectEvent& event, const std::vector<bool>* slots) noexcept {
-  if (!passes(watch.spec(), event)) return refuse(watch, event);
+  if (!passes(watch, event)) return refuse(watch, event);
   std::vector<ObjectKey> keys;
   try {
     keys = keys_of(event, watch.spec().mapping);
@@ -246,7 +256,7 @@ void EventFeed::take(Watch& watch, const ObjectEvent& event, const std::vector<b
     Remap remap{.watch = watch.id(), .type = event.type};
     if (event.old != nullptr) remap.states.push_back(*event.old);
     remap.states.push_back(*event.object);
-    return note_failure(std::move(remap), what_was_thrown());
+    return note_failure(watch, std::move(remap), what_was_thrown());
   }
   for (const ObjectKey& key : keys) {
     if (is_ours(watch, key, slots)) add(watch, event, key);
@@ -262,7 +272,7 @@ void EventFeed::start(std::function<void(const std::string&)> on_thread_start) {
   if (remaps_.size() != 0 && !ended_) remapper_ = std::thread([this] { run_remaps(); });
 }
 
-void EventFeed::note_failure(Remap remap, std::string_view error) {
+void EventFeed::note_failure(const Watch& watch, Remap remap, std::string_view error) {
   const WireObject object = remap.states.back();
   MutexLock lock(mutex_);
   const auto next = remaps_.on_failure(std::move(remap), environment_.clock->now());
@@ -271,12 +281,12 @@ void EventFeed::note_failure(Remap remap, std::string_view error) {
   lock.unlock();
   const std::string key = object.key().str();
   if (next) {
-    log_.error(
+    log_of(watch).error(
         "an event could not be mapped to keys; it is mapped again later",
         {{"kind", object.kind()}, {"object", key}, {"next_try_in", format_delay(*next)}, {"error", error}});
   } else {
-    log_.error("the deletion of an object could not be mapped to keys; it is given up",
-               {{"kind", object.kind()}, {"object", key}, {"error", error}});
+    log_of(watch).error("the deletion of an object could not be mapped to keys; it is given up",
+                        {{"kind", object.kind()}, {"object", key}, {"error", error}});
   }
 }
 
@@ -289,7 +299,7 @@ void EventFeed::remap(const Remap& remap) noexcept {
   try {
     watch->map_again(remap);
   } catch (...) {
-    note_failure(remap, what_was_thrown());
+    note_failure(*watch, remap, what_was_thrown());
   }
 }
 
@@ -327,6 +337,10 @@ void EventFeed::run_remaps() noexcept {
 
 // ---- From events to keys
 
+const Log& EventFeed::log_of(const Watch& watch) const {
+  return watch.log() != nullptr ? *watch.log() : log_;
+}
+
 void EventFeed::refuse(const Watch& watch, const ObjectEvent& event) {
   const std::size_t key =
       RequestKey::hash_of(watch.cluster(), event.object->namespace_(), event.object->name());
@@ -335,9 +349,9 @@ void EventFeed::refuse(const Watch& watch, const ObjectEvent& event) {
 }
 
 void EventFeed::refuse_nameless(Watch& watch, const ObjectEvent& event) {
-  log_.write(watch.tell_nameless() ? LogLevel::error : LogLevel::debug,
-             "a mapping returned a key without a name; it is refused",
-             {{"kind", event.object->kind()}, {"object", event.object->key().str()}});
+  log_of(watch).write(watch.tell_nameless() ? LogLevel::error : LogLevel::debug,
+                      "a mapping returned a key without a name; it is refused",
+                      {{"kind", event.object->kind()}, {"object", event.object->key().str()}});
 }
 
 void EventFeed::add(Watch& watch, const ObjectEvent& event, const ObjectKey& key) {
@@ -365,25 +379,27 @@ void EventFeed::add(Watch& watch, const ObjectEvent& event, const ObjectKey& key
                          .at = now});
 }
 
-bool EventFeed::passes(const WatchSpec& watch, const ObjectEvent& event) const {
+bool EventFeed::passes(const Watch& watch, const ObjectEvent& event) const {
+  const std::string& kind = watch.spec().resource.kind;
   try {
-    return watch.when(event);
+    return watch.spec().when(event);
   } catch (const std::exception& error) {
-    log_.error(
-        "a predicate failed; the event goes through",
-        {{"kind", watch.resource.kind}, {"object", event.object->key().str()}, {"error", error.what()}});
+    log_of(watch).error("a predicate failed; the event goes through",
+                        {{"kind", kind}, {"object", event.object->key().str()}, {"error", error.what()}});
   } catch (...) {
-    log_.error("a predicate failed; the event goes through",
-               {{"kind", watch.resource.kind}, {"object", event.object->key().str()}});
+    log_of(watch).error("a predicate failed; the event goes through",
+                        {{"kind", kind}, {"object", event.object->key().str()}});
   }
   return true;
 }
 
 bool EventFeed::all_synced() const {
   MutexLock lock(mutex_);
-  return std::all_of(watches_.begin(), watches_.end(), [](const auto& entry) {
-    return !entry.second->cluster().empty() || entry.second->synced();
-  });
+  const auto home = places_.find(std::string_view());
+  if (home == places_.end()) return true;
+  const Watches& watches = home->second.watches;
+  return std::all_of(watches.begin(), watches.end(),
+                     [](const auto& entry) { return entry.second->synced(); });
 }
 
 std::vector<WatchHealth> EventFeed::health(const std::string& controller, std::string_view cluster) const {

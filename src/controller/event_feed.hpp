@@ -41,10 +41,12 @@ class EventFeed {
   void start(std::function<void(const std::string&)> on_thread_start);
   WatchId attach(WatchSpec spec);
   /// Adds the watches of a controller in an engaged cluster. Their events count from the moment at which all
-  /// of them have delivered their first lists; the objects that exist then are delivered again. Called on the
-  /// thread that delivers the events of `cache`.
-  void attach_in(const std::string& cluster, Cache& cache, const std::vector<WatchSpec>& specs);
-  /// Removes the watches of a cluster; on return none of its events reaches the queue any more.
+  /// of them have delivered their first lists; the objects that exist then are delivered again, and then
+  /// `on_synced` is called. Called on the thread that delivers the events of `cache`.
+  void attach_in(const std::string& cluster, Cache& cache, const std::vector<WatchSpec>& specs,
+                 std::function<void()> on_synced);
+  /// Removes the watches of a cluster; on return none of its events reaches the queue any more. Complexity:
+  /// that of its watches.
   void leave(std::string_view cluster) noexcept;
   /// Returns true if the watches in an engaged cluster have delivered their first lists.
   bool is_synced(std::string_view cluster) const;
@@ -68,17 +70,24 @@ class EventFeed {
   struct Place;
   using Watches = std::map<WatchId, std::shared_ptr<Watch>>;
 
+  /// Watches of one cluster.
+  struct InPlace {
+    std::shared_ptr<Place> place = {};  // null: the home cluster
+    Watches watches = {};
+  };
+
   WatchId attach(WatchSpec spec, Cache& cache, std::shared_ptr<Place> place);
   Watches watches_in(std::string_view cluster) const EVENKEEL_EXCLUDES(mutex_);
   void open(Place& place) noexcept;
   void take(Watch& watch, const ObjectEvent& event, const std::vector<bool>* slots = nullptr) noexcept;
   bool is_ours(const Watch& watch, const ObjectKey& key, const std::vector<bool>* slots) const;
   void remap(const Remap& remap) noexcept;
-  bool passes(const WatchSpec& watch, const ObjectEvent& event) const;
+  bool passes(const Watch& watch, const ObjectEvent& event) const;
   void refuse(const Watch& watch, const ObjectEvent& event);
+  const Log& log_of(const Watch& watch) const;
   void add(Watch& watch, const ObjectEvent& event, const ObjectKey& key);
   void refuse_nameless(Watch& watch, const ObjectEvent& event);
-  void note_failure(Remap remap, std::string_view error);
+  void note_failure(const Watch& watch, Remap remap, std::string_view error);
   void run_remaps() noexcept;
 
   const ControllerEnvironment& environment_;
@@ -86,9 +95,9 @@ class EventFeed {
   const Log log_;
   const std::function<void()> on_synced_;
   mutable Mutex mutex_;
-  CondVar changed_;  // a mapping failed, or the feed is ending
-  Watches watches_ EVENKEEL_GUARDED_BY(mutex_);
-  std::map<std::string, std::shared_ptr<Place>, std::less<>> places_ EVENKEEL_GUARDED_BY(mutex_);
+  CondVar changed_;                              // a mapping failed, or the feed is ending
+  Watches watches_ EVENKEEL_GUARDED_BY(mutex_);  // all
+  std::map<std::string, InPlace, std::less<>> places_ EVENKEEL_GUARDED_BY(mutex_);  // the same, by cluster
   WatchId last_id_ EVENKEEL_GUARDED_BY(mutex_) = 0;
   RemapCore remaps_ EVENKEEL_GUARDED_BY(mutex_);
   std::function<void(const std::string&)> on_thread_start_ EVENKEEL_GUARDED_BY(mutex_);

@@ -11,8 +11,8 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-// After this a parked key is looked at again, should nobody report the return of its cluster.
-constexpr Duration parked_for = std::chrono::seconds{30};
+// After this a parked key is looked at again, should nobody report that its cluster may run.
+constexpr Duration parked_for = std::chrono::minutes{10};
 
 }  // namespace
 
@@ -47,10 +47,11 @@ Client FollowedClusters::own_client(const Cluster& cluster) const {
 
 void FollowedClusters::on_engaged(const std::shared_ptr<Cluster>& cluster) {
   const auto followed = std::make_shared<FollowedCluster>(cluster, own_client(*cluster));
-  queue_.add_writes(cluster->name(), {.log = followed->client.writes(),
-                                      .writer = followed->client.call_options().writer.value_or(0)});
+  queue_.enter(cluster->name(), {.log = followed->client.writes(),
+                                 .writer = followed->client.call_options().writer.value_or(0)});
   for (const IndexSpec& spec : spec_.indexes) cluster->cache().index(spec.resource, spec.index);
-  feed_.attach_in(cluster->name(), cluster->cache(), spec_.watches);
+  feed_.attach_in(cluster->name(), cluster->cache(), spec_.watches,
+                  [this, name = cluster->name()] { release(name); });
   MutexLock lock(mutex_);
   clusters_[cluster->name()] = {.followed = followed};
 }
@@ -63,24 +64,36 @@ void FollowedClusters::on_leaving(const Cluster& cluster) noexcept {
     clusters_.erase(cluster.name());
   }
   feed_.leave(cluster.name());
-  queue_.drop_writes(cluster.name());
-  for (const auto& key : queue_.queue().inspect_all()) {
-    if (key.key.cluster() == cluster.name() && key.state == KeyState::waiting) queue_.queue().add(key.key);
-  }
+  queue_.leave(cluster.name());
 }
 
+bool FollowedClusters::may_run(std::string_view name) const {
+  return is_synced(name) && !environment_.clusters->is_away(name);
+}
+
+// The cluster may have returned just before the key was parked.
 void FollowedClusters::park(const RequestKey& key, Priority priority) {
+  bool followed = false;
+  {
+    MutexLock lock(mutex_);
+    const auto found = clusters_.find(key.cluster());
+    followed = found != clusters_.end();
+    if (followed) found->second.parked.insert_or_assign(key, priority);
+  }
+  if (!followed) return queue_.drop(key);
   queue_.defer(key, parked_for, priority);
-  MutexLock lock(mutex_);
-  const auto found = clusters_.find(key.cluster());
-  if (found != clusters_.end()) found->second.parked.insert_or_assign(key, priority);
+  if (may_run(key.cluster())) release(key.cluster());
 }
 
 void FollowedClusters::on_returned(const Cluster& cluster) noexcept {
+  release(cluster.name());
+}
+
+void FollowedClusters::release(std::string_view name) {
   Parked parked;
   {
     MutexLock lock(mutex_);
-    const auto found = clusters_.find(cluster.name());
+    const auto found = clusters_.find(name);
     if (found == clusters_.end()) return;
     parked.swap(found->second.parked);
   }

@@ -50,10 +50,17 @@ class FollowedClusters final : public ClusterFollower {
   std::shared_ptr<const FollowedCluster> find(std::string_view name) const EVENKEEL_EXCLUDES(mutex_);
   /// Returns the clusters, sorted by name.
   std::vector<std::shared_ptr<const FollowedCluster>> all() const EVENKEEL_EXCLUDES(mutex_);
-  /// Adds the key again when its cluster has returned; it is added after a while in any case.
+  /// Returns true if its keys may run: the cluster answers, and all its watches have their first lists.
+  bool may_run(std::string_view name) const;
+  /// Adds a key that a worker has taken once its cluster may_run(); after a while in any case. Drops one of a
+  /// cluster that is not followed (any more).
   void park(const RequestKey& key, Priority priority) EVENKEEL_EXCLUDES(mutex_);
   /// Returns true if the watches in a cluster have delivered their first lists.
   bool is_synced(std::string_view name) const { return feed_.is_synced(name); }
+  /// Returns true if keys of the home cluster run.
+  bool runs_at_home() const noexcept {
+    return spec_.options.runs_in != RunsIn::engaged_clusters || environment_.clusters == nullptr;
+  }
 
   void on_engaged(const std::shared_ptr<Cluster>& cluster) override EVENKEEL_EXCLUDES(mutex_);
   void on_leaving(const Cluster& cluster) noexcept override EVENKEEL_EXCLUDES(mutex_);
@@ -67,6 +74,7 @@ class FollowedClusters final : public ClusterFollower {
   };
 
   Client own_client(const Cluster& cluster) const;
+  void release(std::string_view name) EVENKEEL_EXCLUDES(mutex_);
 
   const ControllerSpec& spec_;
   const ControllerEnvironment& environment_;

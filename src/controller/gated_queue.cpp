@@ -40,28 +40,63 @@ GatedQueue::GatedQueue(const ControllerOptions& options, std::shared_ptr<const C
       own_(std::move(own)),
       gated_(options.gate.value_or(EventGate::on) == EventGate::on),
       debounce_(options.debounce),
+      holds_back_(options.debounce.quiet > Duration::zero() || options.min_interval > Duration::zero()),
       queue_(queue_options(options, clock_)),
       gate_(gated_),
       journal_(options.flight_recorder_bytes) {
   if (own_.log && gated_) own_.log->enable();
 }
 
-void GatedQueue::add_writes(const std::string& cluster, ControllerWrites own) {
+// ---- Engaged clusters
+
+void GatedQueue::enter(const std::string& cluster, ControllerWrites own) {
   if (own.log && gated_) own.log->enable();
-  MutexLock lock(writes_mutex_);
-  cluster_writes_[cluster] = std::move(own);
+  MutexLock lock(clusters_mutex_);
+  places_[cluster].own = std::move(own);
 }
 
-void GatedQueue::drop_writes(const std::string& cluster) {
-  MutexLock lock(writes_mutex_);
-  cluster_writes_.erase(cluster);
+void GatedQueue::leave(std::string_view cluster) {
+  std::unordered_set<RequestKey> waiting;
+  {
+    MutexLock lock(clusters_mutex_);
+    const auto place = places_.find(cluster);
+    if (place == places_.end()) return;
+    waiting.swap(place->second.waiting);
+    places_.erase(place);
+  }
+  for (const RequestKey& key : waiting) queue_.add(key);
+}
+
+void GatedQueue::wait_for(const RequestKey& key, Duration delay, Priority priority) {
+  queue_.add_after(key, delay, priority);
+  note_waiting(key);
+}
+
+// A key of a cluster that has left meanwhile does not wait: a worker takes and drops it.
+void GatedQueue::note_waiting(const RequestKey& key) {
+  if (key.cluster().empty()) return;
+  {
+    MutexLock lock(clusters_mutex_);
+    if (const auto place = places_.find(key.cluster()); place != places_.end()) {
+      place->second.waiting.insert(key);
+      return;
+    }
+  }
+  queue_.add(key);
+}
+
+void GatedQueue::note_taken(const RequestKey& key) {
+  if (key.cluster().empty()) return;
+  MutexLock lock(clusters_mutex_);
+  if (const auto place = places_.find(key.cluster()); place != places_.end())
+    place->second.waiting.erase(key);
 }
 
 ControllerWrites GatedQueue::writes_in(const RequestKey& key) const {
   if (key.cluster().empty()) return own_;
-  MutexLock lock(writes_mutex_);
-  const auto found = cluster_writes_.find(key.cluster());
-  return found == cluster_writes_.end() ? ControllerWrites() : found->second;
+  MutexLock lock(clusters_mutex_);
+  const auto place = places_.find(key.cluster());
+  return place == places_.end() ? ControllerWrites() : place->second.own;
 }
 
 void GatedQueue::stop() noexcept {
@@ -92,6 +127,7 @@ void GatedQueue::add(const RequestKey& key, const KeyOptions& options, TimePoint
     journal_.on_event(arrival, key.hash(), origin, EventFate::added);
   }
   queue_.add(key, options.priority);
+  if (holds_back_) note_waiting(key);
 }
 
 void GatedQueue::add_unasked(const RequestKey& key, const KeyOptions& options, TimePoint now,
@@ -100,11 +136,9 @@ void GatedQueue::add_unasked(const RequestKey& key, const KeyOptions& options, T
     MutexLock lock(mutex_);
     journal_.on_event(now, key.hash(), origin, EventFate::added);
   }
-  if (options.delay > Duration::zero()) {
-    queue_.add_after(key, options.delay, options.priority);
-  } else {
-    queue_.add(key, options.priority);
-  }
+  if (options.delay > Duration::zero()) return wait_for(key, options.delay, options.priority);
+  queue_.add(key, options.priority);
+  if (holds_back_) note_waiting(key);
 }
 
 // ---- Events of the reconciled object
@@ -182,6 +216,7 @@ AddVerdict GatedQueue::add_own_write(const RequestKey& key, const BackoffCore::U
     journal_.on_event(update.at, key.hash(), origin, EventFate::waits);
     return AddVerdict::waits;
   }
+  if (holds_back_) note_waiting(key);
   journal_.on_event(update.at, key.hash(), origin, EventFate::added);
   return AddVerdict::queued;
 }
@@ -192,7 +227,7 @@ AddVerdict GatedQueue::add_own_write_later(const RequestKey& key, const BackoffC
   const bool waits = gate_.standing_deadline(key, update.at).has_value();
   journal_.on_event(update.at, key.hash(), origin, waits ? EventFate::waits : EventFate::added);
   if (waits) return AddVerdict::waits;
-  queue_.add_after(key, update.delay, update.priority);
+  wait_for(key, update.delay, update.priority);
   return AddVerdict::queued;
 }
 
@@ -209,13 +244,14 @@ void GatedQueue::add_held(const RequestKey& key, const BackoffCore::Held& held) 
     if (!delayed) journal_.on_arrival(key, held.first);
     journal_.on_event(now, key.hash(), {.by = AddedBy::held}, EventFate::added);
   }
-  queue_.add_after(key, std::max(due - now, Duration::zero()), held.priority);
+  wait_for(key, std::max(due - now, Duration::zero()), held.priority);
 }
 
 // ---- Runs
 
 // Without this, events would leave the key to a retry that the queue no longer has.
 void GatedQueue::drop(const RequestKey& key) {
+  note_taken(key);
   queue_.forget(key);
   MutexLock lock(mutex_);
   gate_.on_run_started(key);
@@ -223,15 +259,20 @@ void GatedQueue::drop(const RequestKey& key) {
   journal_.forget_arrival(key);
 }
 
+void GatedQueue::requeue(const RequestKey& key, Duration delay, Priority priority) {
+  wait_for(key, delay, priority);
+}
+
 // Events find a key that waits, and no retry that could cover them.
 void GatedQueue::defer(const RequestKey& key, Duration delay, Priority priority) {
-  queue_.add_after(key, delay, priority);
+  wait_for(key, delay, priority);
   MutexLock lock(mutex_);
   gate_.on_run_started(key);
   static_cast<void>(gate_.on_run_ended(key));
 }
 
 std::optional<Duration> GatedQueue::begin(const RequestKey& key, const FlightRun& run) {
+  note_taken(key);
   MutexLock lock(mutex_);
   gate_.on_run_started(key);
   const RunStart start = journal_.on_run_started(key, run);
@@ -263,6 +304,7 @@ Duration GatedQueue::back_off(const RequestKey& key, Priority priority, const Ru
   } else {
     delay = queue_.add_rate_limited(key, priority);
   }
+  note_waiting(key);
   std::optional<BackoffCore::Held> held;
   {
     MutexLock lock(mutex_);

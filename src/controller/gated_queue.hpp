@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/controller/controller_spec.hpp>
@@ -45,9 +46,11 @@ class GatedQueue {
              std::function<void(TimePoint)> schedule_stuck_check = {}, ControllerWrites own = {});
 
   RequestQueue& queue() noexcept { return queue_; }
-  /// Sets the writes by which events of an engaged cluster are recognized.
-  void add_writes(const std::string& cluster, ControllerWrites own);
-  void drop_writes(const std::string& cluster);
+  /// Begins to take keys of an engaged cluster. Events of `own` writes are recognized there.
+  void enter(const std::string& cluster, ControllerWrites own) EVENKEEL_EXCLUDES(clusters_mutex_);
+  /// Makes the waiting keys of a cluster ready, so that workers take and drop them. From now on none of its
+  /// keys waits. Complexity: that of its keys.
+  void leave(std::string_view cluster) EVENKEEL_EXCLUDES(clusters_mutex_);
   /// Closes the queue at once: queued keys are dropped, later ones are ignored.
   void stop() noexcept;
 
@@ -66,6 +69,8 @@ class GatedQueue {
 
   /// Forgets a key that a worker has taken and does not run: another replica does.
   void drop(const RequestKey& key);
+  /// Adds a key after `delay` as its run asks for.
+  void requeue(const RequestKey& key, Duration delay, Priority priority);
   /// Adds a key after `delay` that a worker has taken and cannot run now. Its failures remain counted.
   void defer(const RequestKey& key, Duration delay, Priority priority);
   /// Records that a worker takes the key; returns the time since the first event that the run handles.
@@ -90,7 +95,16 @@ class GatedQueue {
   LatencyHistogram latency() const;
 
  private:
-  ControllerWrites writes_in(const RequestKey& key) const EVENKEEL_EXCLUDES(writes_mutex_);
+  /// What is known of an engaged cluster.
+  struct Place {
+    ControllerWrites own = {};
+    std::unordered_set<RequestKey> waiting = {};  // those that may wait; others are not in it
+  };
+
+  ControllerWrites writes_in(const RequestKey& key) const EVENKEEL_EXCLUDES(clusters_mutex_);
+  void wait_for(const RequestKey& key, Duration delay, Priority priority);
+  void note_waiting(const RequestKey& key) EVENKEEL_EXCLUDES(clusters_mutex_);
+  void note_taken(const RequestKey& key) EVENKEEL_EXCLUDES(clusters_mutex_);
   bool is_own(const RequestKey& key, const Change& change) const;
   bool are_own(const RequestKey& key, const BackoffCore::Held& held) const;
   bool may_be_own(const RequestKey& key, const ObjectEvent& event) const;
@@ -106,11 +120,12 @@ class GatedQueue {
   const std::function<void(TimePoint)> schedule_stuck_check_;
   const ControllerWrites own_;  // in the home cluster
   const bool gated_;
-  mutable Mutex writes_mutex_;
-  std::map<std::string, ControllerWrites, std::less<>> cluster_writes_ EVENKEEL_GUARDED_BY(writes_mutex_);
   const Debounce debounce_;
+  const bool holds_back_;  // a key that is added may wait although it has no delay
   RequestQueue queue_;
   mutable Mutex mutex_;
+  mutable Mutex clusters_mutex_;  // may be taken with the other one held
+  std::map<std::string, Place, std::less<>> places_ EVENKEEL_GUARDED_BY(clusters_mutex_);
   bool stopped_ EVENKEEL_GUARDED_BY(mutex_) = false;
   BackoffCore gate_ EVENKEEL_GUARDED_BY(mutex_);
   Journal journal_ EVENKEEL_GUARDED_BY(mutex_);

@@ -54,8 +54,10 @@ class Runner::Ownership {
   const std::stop_callback<Stop> on_end_;
 };
 
+// Sources and the program may add keys without a cluster to a controller that does not run at home.
 void Runner::run(const RequestQueue::Claim& claim, std::size_t worker) {
   const RequestKey& key = claim.key();
+  if (key.cluster().empty() && !clusters_.runs_at_home()) return queue_.drop(key);
   if (environment_.shards == nullptr && key.cluster().empty()) return run_owned(claim, worker, nullptr);
   Ownership owned(cancel_.get_token());
   if (environment_.shards != nullptr) {
@@ -68,25 +70,20 @@ void Runner::run(const RequestQueue::Claim& claim, std::size_t worker) {
 }
 
 // Keys of a cluster that has left are dropped, those of one that is away wait. So do those of a cluster that
-// was engaged just now: its events come later, but a program may add keys at any time.
+// was engaged just now: its events come later, but a program may add keys at any time. The right to run comes
+// first: with it, the cluster cannot be replaced by another one of its name before its handle is found.
 bool Runner::begin_in_cluster(const RequestQueue::Claim& claim, Ownership& owned) {
-  constexpr Duration until_synced = std::chrono::seconds{1};
   const RequestKey& key = claim.key();
+  ClusterTurn turn =
+      environment_.clusters == nullptr ? ClusterTurn() : environment_.clusters->begin(key.cluster());
   auto followed = clusters_.find(key.cluster());
-  if (!followed) {
-    queue_.drop(key);
-    return false;
-  }
-  if (!clusters_.is_synced(key.cluster())) {
-    queue_.defer(key, until_synced, claim.priority());
-    return false;
-  }
-  ClusterTurn turn = environment_.clusters->begin(key.cluster());
-  if (turn.run) {
+  if (followed && turn.run && clusters_.is_synced(key.cluster())) {
     owned.add(std::move(*turn.run), std::move(followed));
     return true;
   }
-  turn.away ? clusters_.park(key, claim.priority()) : queue_.drop(key);
+  if (turn.run) turn.run->discard();
+  const bool waits = followed && (turn.run || turn.away);
+  waits ? clusters_.park(key, claim.priority()) : queue_.drop(key);
   return false;
 }
 
@@ -135,9 +132,13 @@ void Runner::run_owned(const RequestQueue::Claim& claim, std::size_t worker, Own
     context.log().error("reconcile failed; the controller ends, as configured", {{"error", outcome.message}});
     std::rethrow_exception(panic);
   }
-  report(context.log(), outcome, attempt, next.value_or(Duration::zero()));
+  report_end(context.log(), end, next);
+}
+
+void Runner::report_end(const Log& log, const RunEnd& end, std::optional<Duration> next) const {
+  report(log, end.outcome, end.attempt, next.value_or(Duration::zero()));
   if (const auto timeout = spec_.options.reconcile_timeout)
-    report_overrun(context.log(), outcome, *timeout, end.took);
+    report_overrun(log, end.outcome, *timeout, end.took);
 }
 
 TimePoint Runner::limit_of_run(TimePoint began) const {
@@ -221,7 +222,7 @@ std::optional<Duration> Runner::settle(const RequestQueue::Claim& claim, const R
   std::optional<Duration> next;
   if (calls.add == QueueCalls::Add::after) {
     next = calls.delay;
-    queue.add_after(claim.key(), calls.delay, priority);
+    queue_.requeue(claim.key(), calls.delay, priority);
   }
   queue_.end_without_retry(claim.key(), end, next);
   return next;

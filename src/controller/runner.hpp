@@ -62,6 +62,7 @@ class Runner {
   ReconcileOutcome run_once(Context& context, std::exception_ptr& panic, const Ownership* owned);
   Priority next_priority(Priority of_run, const ReconcileOutcome& outcome, const QueueCalls& calls) const;
   std::optional<Duration> settle(const RequestQueue::Claim& claim, const RunEnd& end, Ownership* owned);
+  void report_end(const Log& log, const RunEnd& end, std::optional<Duration> next) const;
   TimePoint limit_of_run(TimePoint began) const;
   void count(const ReconcileOutcome& outcome, Duration took);
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -258,6 +259,74 @@ TEST_F(GatedQueueTest, NothingIsRecordedOfAnEventAfterTheStop) {
   queue.add(a, {}, now(), {.by = AddedBy::event});
   EXPECT_TRUE(fates(queue).empty());
   EXPECT_FALSE(queue.queue().try_get());
+}
+
+// ---- Keys of engaged clusters
+
+class GatedQueueOfClusters : public GatedQueueTest {
+ protected:
+  GatedQueueOfClusters() {
+    for (const char* cluster : {"eu", "us"}) queue.enter(cluster, {.log = log});
+  }
+  void add_later(const RequestKey& key) {
+    queue.add_unasked(key, {.delay = 1h}, now(), {.by = AddedBy::call});
+  }
+  /// Takes all keys that are ready and drops them; returns their names.
+  std::vector<std::string> drop_ready() {
+    std::vector<std::string> names;
+    while (const auto claim = queue.queue().try_get()) {
+      names.push_back(claim->key().str());
+      queue.drop(claim->key());
+    }
+    return names;
+  }
+  using Names = std::vector<std::string>;
+
+  GatedQueue queue{options(), clock};
+  RequestKey in_eu = keys.intern("eu", "ns", "a");
+  RequestKey in_us = keys.intern("us", "ns", "a");
+};
+
+TEST_F(GatedQueueOfClusters, TheWaitingKeysOfAClusterThatLeavesBecomeReadyAndNoOthers) {
+  for (const RequestKey& key : {in_eu, in_us, a}) add_later(key);
+  EXPECT_EQ(drop_ready(), Names{});
+  queue.leave("eu");
+  EXPECT_EQ(drop_ready(), Names{"eu:ns/a"});
+  EXPECT_EQ(queue.queue().counts().waiting, 2U);
+}
+
+TEST_F(GatedQueueOfClusters, AKeyThatIsDoneDoesNotComeBack) {
+  queue.add(in_eu, {}, now(), {.by = AddedBy::event});
+  {
+    const auto claim = queue.queue().try_get();
+    ASSERT_TRUE(claim);
+    queue.begin(in_eu, {.id = 1, .since = now(), .limit = now() + 10s, .warn_at = now() + 10s});
+    queue.end_without_retry(in_eu, {.at = now(), .took = 1s, .worker = 0, .attempt = 1, .outcome = {}},
+                            std::nullopt);
+  }
+  queue.leave("eu");
+  EXPECT_EQ(drop_ready(), Names{});
+}
+
+// The worker had asked before the cluster left.
+TEST_F(GatedQueueOfClusters, NoKeyOfAClusterThatHasLeftWaits) {
+  const auto is_dropped_after = [&](const auto& call) {
+    queue.enter("eu", {.log = log});
+    queue.add(in_eu, {}, now(), {.by = AddedBy::event});
+    {
+      const auto claim = queue.queue().try_get();
+      EXPECT_TRUE(claim);
+      queue.begin(in_eu, {.id = 1, .since = now(), .limit = now() + 10s, .warn_at = now() + 10s});
+      queue.leave("eu");
+      call();
+    }
+    EXPECT_EQ(drop_ready(), Names{"eu:ns/a"});
+    EXPECT_EQ(queue.queue().counts().waiting, 0U);
+  };
+  is_dropped_after([&] { queue.back_off(in_eu, {}, end()); });
+  is_dropped_after([&] { queue.requeue(in_eu, 1h, {}); });
+  is_dropped_after([&] { queue.defer(in_eu, 1h, {}); });
+  is_dropped_after([&] { add_later(in_eu); });
 }
 
 }  // namespace
