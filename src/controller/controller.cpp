@@ -64,6 +64,13 @@ ControllerSpec checked(ControllerSpec spec) {
     throw std::invalid_argument("controller " + name + ": in_flight must be at least 1");
   if (spec.options.per_cluster == std::size_t{0})
     throw std::invalid_argument("controller " + name + ": per_cluster must be at least 1");
+  const auto is_channel = [](const WatchSpec& watch) { return !watch.from_server; };
+  if (spec.options.runs_in == RunsIn::engaged_clusters &&
+      std::any_of(spec.watches.begin(), spec.watches.end(), is_channel))
+    throw std::invalid_argument(
+        "controller " + name +
+        ": the objects of an EventChannel belong to no engaged cluster; push keys with "
+        "KeyOptions::cluster into a KeyChannel");
   if (spec.options.fiber_stack_bytes < least_fiber_stack)
     throw std::invalid_argument("controller " + name + ": fiber_stack_bytes must be at least 65536");
   return spec;
@@ -132,9 +139,6 @@ class Controller::Impl {
   void name_thread(const std::string& role) const;
   void fail(std::exception_ptr error) noexcept;
 
-  bool runs_at_home() const {
-    return spec_.options.runs_in != RunsIn::engaged_clusters || environment_.clusters == nullptr;
-  }
   void each_cluster(const std::function<void(const std::string&, Cache&)>& visit) const;
   bool ready() const { return feed_.all_synced() && sources_.all_synced(); }
   detail::KeySources::Calls source_calls();
@@ -185,11 +189,9 @@ Controller::Impl::~Impl() {
 void Controller::Impl::attach() {
   if (environment_.shards != nullptr)
     environment_.shards->on_gained([this](const std::vector<bool>& slots) { feed_.replay(slots); });
-  if (runs_at_home()) {
+  if (clusters_.runs_at_home()) {
     for (const IndexSpec& spec : spec_.indexes) environment_.cache.index(spec.resource, spec.index);
-  }
-  for (const WatchSpec& spec : spec_.watches) {
-    if (runs_at_home() || !spec.from_server) feed_.attach(spec);
+    for (const WatchSpec& spec : spec_.watches) feed_.attach(spec);
   }
   sources_.subscribe();
   clusters_.begin();
@@ -197,7 +199,7 @@ void Controller::Impl::attach() {
 
 void Controller::Impl::each_cluster(
     const std::function<void(const std::string& cluster, Cache& cache)>& visit) const {
-  if (runs_at_home()) visit({}, environment_.cache);
+  if (clusters_.runs_at_home()) visit({}, environment_.cache);
   for (const auto& followed : clusters_.all()) visit(followed->cluster->name(), followed->cluster->cache());
 }
 
@@ -211,7 +213,12 @@ detail::KeySources::Calls Controller::Impl::source_calls() {
   return {.on_synced = [this] { notify(); },
           .on_failure = [this](std::exception_ptr error) { fail(std::move(error)); },
           .on_thread_start = [this](const std::string& role) { name_thread(role); },
-          .each_cluster = [this](const auto& visit) { each_cluster(visit); }};
+          .each_cluster =
+              [this](const auto& visit) {
+                each_cluster([&](const std::string& cluster, Cache& cache) {
+                  if (cluster.empty() || feed_.is_synced(cluster)) visit(cluster, cache);
+                });
+              }};
 }
 
 void Controller::Impl::enqueue(const ObjectKey& key, const KeyOptions& options) {

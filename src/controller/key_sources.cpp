@@ -122,13 +122,17 @@ void KeySources::fire_timers() {
   }
 }
 
+Log KeySources::log_in(const std::string& cluster) const {
+  return cluster.empty() ? log_ : log_.with({{"cluster", cluster}});
+}
+
 void KeySources::fire(const TimerSpec& timer, const std::string& cluster, Cache& cache) {
   KeyOptions options = timer.options;
   options.cluster = cluster;
   try {
     for (const ObjectKey& key : timer.keys(cache)) add(AddCause::source, timer.name, key, options);
   } catch (const std::exception& error) {
-    log_.error("a timer found no keys", {{"source", timer.name}, {"error", error.what()}});
+    log_in(cluster).error("a timer found no keys", {{"source", timer.name}, {"error", error.what()}});
   }
 }
 
@@ -166,7 +170,8 @@ std::string KeySources::waiting_for() const {
 void KeySources::add(AddCause cause, std::string_view source, const ObjectKey& key,
                      const KeyOptions& options) {
   if (key.name.empty()) {
-    log_.error("a source added a key without a name; it is refused",
+    log_in(options.cluster)
+        .error("a source added a key without a name; it is refused",
                {{"source", source}, {"namespace", key.namespace_}});
     return;
   }

@@ -32,8 +32,9 @@ class KeySources {
     std::function<void()> on_synced = {};                     ///< A source with initial keys is synced.
     std::function<void(std::exception_ptr)> on_failure = {};  ///< A source threw an exception.
     std::function<void(const std::string& role)> on_thread_start = {};  ///< Called first on each thread.
-    /// Calls a function for each cluster in which timers look for keys; its name is empty for the home
-    /// cluster.
+    /// Calls a function for each cluster in which timers look for keys: those whose watches have their first
+    /// lists, so that no timer waits for a cluster that does not answer. The name of the home cluster is
+    /// empty.
     std::function<void(const std::function<void(const std::string& cluster, Cache& cache)>&)> each_cluster =
         {};
   };
@@ -70,6 +71,7 @@ class KeySources {
 
   void run(const SourceSpec& spec, const std::shared_ptr<Receiver>& receiver) noexcept;
   void run_timers() noexcept;
+  Log log_in(const std::string& cluster) const;
   void fire(const TimerSpec& timer, const std::string& cluster, Cache& cache);
 
   const ControllerSpec& spec_;

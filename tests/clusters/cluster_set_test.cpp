@@ -4,16 +4,12 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include <evenkeel/base/cond_var.hpp>
-#include <evenkeel/base/mutex.hpp>
-#include <evenkeel/base/stop.hpp>
 #include <evenkeel/clusters/cluster_set.hpp>
 #include <evenkeel/controller/explanation.hpp>
 #include <evenkeel/metrics/text.hpp>
@@ -28,65 +24,9 @@ namespace evenkeel::cluster_set {
 namespace {
 
 using namespace std::chrono_literals;
+using fleet::Door;
 using fleet::Fleet;
-
-/// Records runs, and holds those at a door until it opens.
-class Runs {
- public:
-  void add(const Request& request) {
-    MutexLock lock(mutex_);
-    ++runs_[request.str()];
-  }
-  int of(const std::string& key) const {
-    MutexLock lock(mutex_);
-    const auto found = runs_.find(key);
-    return found == runs_.end() ? 0 : found->second;
-  }
-  int in(const std::string& cluster) const {
-    MutexLock lock(mutex_);
-    int count = 0;
-    for (const auto& [key, times] : runs_) count += key.starts_with(cluster + ":") ? times : 0;
-    return count;
-  }
-  std::size_t size() const {
-    MutexLock lock(mutex_);
-    return runs_.size();
-  }
-
- private:
-  mutable Mutex mutex_;
-  std::map<std::string, int> runs_ EVENKEEL_GUARDED_BY(mutex_);
-};
-
-/// A door at which reconciles wait.
-class Door {
- public:
-  explicit Door(std::shared_ptr<Happenings> happenings) : happenings_(std::move(happenings)) {}
-  void wait(const std::stop_token& stop) {
-    const StopWaker waker(stop, mutex_, changed_);
-    MutexLock lock(mutex_);
-    ++waiting_;
-    happenings_->note();
-    while (!open_ && !stop.stop_requested()) changed_.wait(lock);
-    --waiting_;
-  }
-  void open() {
-    MutexLock lock(mutex_);
-    open_ = true;
-    changed_.notify_all();
-  }
-  int waiting() const {
-    MutexLock lock(mutex_);
-    return waiting_;
-  }
-
- private:
-  const std::shared_ptr<Happenings> happenings_;
-  mutable Mutex mutex_;
-  CondVar changed_;
-  bool open_ EVENKEEL_GUARDED_BY(mutex_) = false;
-  int waiting_ EVENKEEL_GUARDED_BY(mutex_) = 0;
-};
+using fleet::Runs;
 
 class ClusterSetConcurrency : public ::testing::Test {
  protected:

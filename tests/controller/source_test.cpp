@@ -413,5 +413,22 @@ TEST_F(SourceConcurrency, NoKeyIsLostWhilePushersAndWatchesComeAndGo) {
   drop();
 }
 
+// The same in a simulation without clusters, so that it is found there.
+TEST_F(SourceTest, AControllerOfEngagedClustersRefusesObjectsWithoutACluster) {
+  ControllerSpec made = recording();
+  made.options.runs_in = RunsIn::engaged_clusters;
+  made.watches.push_back(made.watches.front());
+  made.watches.back().from_server = false;
+  try {
+    make(std::move(made));
+    ADD_FAILURE();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(
+        error.what(),
+        "controller demo: the objects of an EventChannel belong to no engaged cluster; push keys with "
+        "KeyOptions::cluster into a KeyChannel");
+  }
+}
+
 }  // namespace
 }  // namespace evenkeel

@@ -38,7 +38,8 @@ struct ControllerSummary;
 /// Lifetime: destruction stops, cancels and joins; client, cache and keys of the environment outlive it.
 class EVENKEEL_API Controller {
  public:
-  /// Throws std::invalid_argument for a spec without a reconciler or watches, or with no worker.
+  /// Throws std::invalid_argument for a spec without a reconciler or watches, with no worker, or with an
+  /// EventChannel if it runs in engaged clusters alone.
   Controller(ControllerSpec spec, ControllerEnvironment environment);
   ~Controller();
   Controller(const Controller&) = delete;
@@ -63,11 +64,13 @@ class EVENKEEL_API Controller {
   /// Triggers the stop tokens of running reconciles. Call it after stop().
   void cancel() noexcept;
 
-  /// Adds a key, of an engaged cluster if KeyOptions::cluster names one. Throws std::invalid_argument for a key without a name.
+  /// Adds a key, of an engaged cluster if KeyOptions::cluster names one. A key of a cluster in which the
+  /// controller does not run is dropped. Throws std::invalid_argument for a key without a name.
   void enqueue(const ObjectKey& key, KeyOptions options = {});
   /// Adds a watch, at any time, such as watch_owned<Pod>(Demo::resource), also of one more namespace of a
   /// kind that is watched already. Running workers do not wait for its first list. Throws the errors of
-  /// declaring the kind in the cache. It is one in the home cluster.
+  /// declaring the kind in the cache. It is one in the home cluster, and adds no keys to a controller that
+  /// does not run there.
   WatchId watch(WatchSpec spec);
   /// Ends an added watch: when it returns, its events no longer add keys. Queued keys remain. The
   /// cache drops the objects that no other watch, and no clause of a builder, has declared. Unknown ids are
@@ -88,8 +91,9 @@ class EVENKEEL_API Controller {
   // ---- Why an object is not reconciled, and what is stuck: controller/explanation.hpp, docs/explain.md ----
 
   /// Explains the state of a key. That of an engaged cluster has its name before the namespace, or before the
-  /// name of an object without one: {"eu:default", "web"}, as in Request::str(). `blocked_reason`: the reason why the controller does not run here, such as
-  /// "this instance is not the leader; the leader is B"; empty if it runs.
+  /// name of an object without one: {"eu:default", "web"}, as in Request::str(). `blocked_reason`: the reason
+  /// why the controller does not run here, such as "this instance is not the leader; the leader is B"; empty
+  /// if it runs.
   Explanation explain(const ObjectKey& key, std::string_view blocked_reason = {});
   /// Returns the keys that run, fail and are next, at most `most` of each.
   ControllerSummary summary(std::size_t most = 10, std::string_view blocked_reason = {});
