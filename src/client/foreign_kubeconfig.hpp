@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kubeconfigs of others, before it is known that they name no files of this machine.
+// Shared with floors above.
 #pragma once
 
 #include <string_view>

@@ -74,7 +74,7 @@ class SecretHandler final : public EventHandler {
     versions_[cluster] = version;
   }
 
-  // What is refused is not opened either: a named pipe would hold up the thread of the cache.
+  // A file that is refused is not opened either: a named pipe would hold up the thread of the cache.
   Config config_of(const std::string& text, const std::string& name) const {
     if (options_.allow_local) return parse_kubeconfig(text, name);
     Config config = detail::parse_foreign_kubeconfig(text, name);

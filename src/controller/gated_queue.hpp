@@ -95,7 +95,7 @@ class GatedQueue {
   LatencyHistogram latency() const;
 
  private:
-  /// What is known of an engaged cluster.
+  /// State of an engaged cluster.
   struct Place {
     ControllerWrites own = {};
     std::unordered_set<RequestKey> waiting = {};  // those that may wait; others are not in it

@@ -151,7 +151,7 @@ TEST_F(KubeconfigSecretsConcurrency, RefusesWhatWouldRunOrReadSomethingHere) {
   running.stop();
 }
 
-// A reader of a named pipe waits for a writer, for ever.
+// A reader of a named pipe waits for a writer.
 TEST_F(KubeconfigSecretsConcurrency, OpensNoFileThatARefusedSecretNames) {
   const test::TemporaryDirectory directory;
   const std::string pipe = (directory.path / "pipe").string();

@@ -413,7 +413,7 @@ TEST_F(SourceConcurrency, NoKeyIsLostWhilePushersAndWatchesComeAndGo) {
   drop();
 }
 
-// The same in a simulation without clusters, so that it is found there.
+// Also in a simulation without clusters, so that it is found there.
 TEST_F(SourceTest, AControllerOfEngagedClustersRefusesObjectsWithoutACluster) {
   ControllerSpec made = recording();
   made.options.runs_in = RunsIn::engaged_clusters;
