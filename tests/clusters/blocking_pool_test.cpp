@@ -78,6 +78,7 @@ TEST(BlockingPoolConcurrency, AllWorkIsDoneByAsManyThreadsAsPermitted) {
 TEST(BlockingPoolConcurrency, EachClientOfALoopIsAnOwner) {
   Gate end;
   Gate done;
+  Gate ended;
   BlockingPool pool(2, {});
   const auto loop = std::make_shared<ClusterLoop>("test", pool, nullptr);
   const auto hangs = loop->loop_of_owner();
@@ -85,7 +86,6 @@ TEST(BlockingPoolConcurrency, EachClientOfALoopIsAnOwner) {
   for (int i = 0; i < 3; ++i) hangs->state()->offload([&] { end.wait(); }, [] {});
   works->state()->offload([] {}, [&] { done.open(); });
   done.wait();
-  Gate ended;
   hangs->state()->offload([] {}, [&] { ended.open(); });
   end.open();
   ended.wait();
