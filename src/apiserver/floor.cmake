@@ -21,12 +21,13 @@ list(APPEND apiserver_sources
   schema/cel_parser.cpp schema/cel_time.cpp schema/cel_validation.cpp schema/decode_error.cpp
   schema/defaults.cpp schema/field_error.cpp schema/metadata_validation.cpp
   schema/name_rules.cpp schema/pruning.cpp schema/schema.cpp schema/schema_reader.cpp
-  schema/schema_validation.cpp schema/status_error.cpp schema/strict_fields.cpp schema/structural.cpp)
+  schema/schema_validation.cpp schema/status_error.cpp schema/strict_fields.cpp schema/structural.cpp
+  schema/webhook_client.cpp)
 
 # Patches, merges and the ownership of fields.
 list(APPEND apiserver_sources
   merge/apply.cpp merge/field_merge.cpp merge/field_set.cpp merge/field_walk.cpp merge/json_patch.cpp
-  merge/managed_fields.cpp merge/managers.cpp merge/strategic_merge.cpp merge/typed_check.cpp)
+  merge/managed_fields.cpp merge/managers.cpp merge/strategic_merge.cpp merge/typed_check.cpp merge/versions.cpp)
 
 # Resource types, their rules, and the store of objects.
 list(APPEND apiserver_sources
@@ -40,13 +41,13 @@ list(APPEND apiserver_sources
 
 # The core: request handling, and the controllers of the server.
 list(APPEND apiserver_sources
-  rest/admission.cpp rest/api_server_core.cpp rest/authenticator.cpp rest/authorizer.cpp rest/certificate_signing.cpp rest/crd_controller.cpp rest/deletion.cpp rest/discovery.cpp
+  rest/admission.cpp rest/api_server_core.cpp rest/authenticator.cpp rest/authorizer.cpp rest/certificate_signing.cpp rest/conversion_desk.cpp rest/conversion_review.cpp rest/conversions.cpp rest/crd_controller.cpp rest/deletion.cpp rest/discovery.cpp
   rest/escalation.cpp rest/field_query.cpp rest/garbage_collector.cpp rest/kubernetes_service.cpp rest/label_query.cpp rest/label_selector.cpp
   rest/list_options.cpp rest/list_page.cpp rest/namespace_controller.cpp rest/negotiation.cpp
   rest/patch_document.cpp rest/policy_rule.cpp rest/protobuf_document.cpp rest/request_body.cpp rest/respond.cpp
   rest/rest_delete.cpp rest/rest_patch.cpp rest/rest_path.cpp rest/rest_pod.cpp rest/rest_read.cpp
-  rest/rest_review.cpp rest/rest_token.cpp rest/rest_scale.cpp rest/rest_watch.cpp rest/rest_write.cpp rest/role_controller.cpp rest/router.cpp
-  rest/watch_hub.cpp rest/webhook.cpp rest/webhook_admission.cpp rest/write.cpp rest/write_options.cpp)
+  rest/rest_review.cpp rest/rest_token.cpp rest/rest_scale.cpp rest/rest_watch.cpp rest/rest_write.cpp rest/role_controller.cpp rest/router.cpp rest/storing.cpp
+  rest/watch_hub.cpp rest/webhook.cpp rest/webhook_admission.cpp rest/webhook_review.cpp rest/write.cpp rest/write_options.cpp)
 
 # Shells around the core: sockets, TLS, the in-process transport, faults.
 list(APPEND apiserver_sources

@@ -23,7 +23,7 @@ Json document(const std::string& name) {
 }
 
 StoredPtr stored(const Json& body) {
-  return std::make_shared<const Stored>(body, 7, 0);
+  return std::make_shared<const Stored>(body, 7);
 }
 
 }  // namespace

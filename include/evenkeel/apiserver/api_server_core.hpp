@@ -108,7 +108,9 @@ struct WebhookAnswer {
   std::string content_type = {};
 };
 
-/// State of a request that waits for a webhook; a value.
+class KnownConversions;
+
+/// State of a request that waits for a webhook; a value. Copies share the conversions.
 struct WebhookProgress {
   struct Known {
     std::string url = {};
@@ -118,6 +120,7 @@ struct WebhookProgress {
   std::uint64_t seed = 0;  ///< Of the uids and names of this request; 0: it has not begun.
   WallTime began = {};
   std::vector<Known> known = {};
+  std::shared_ptr<KnownConversions> conversions = {};  ///< What conversion webhooks have answered.
 
   /// Adds the answer to a call.
   void add(const WebhookCall& call, WebhookAnswer answer) {
@@ -149,6 +152,12 @@ struct WatchOutput {
   bool ended = false;  ///< No more output will follow; the id is invalid.
 };
 
+/// A call of a conversion webhook for running watches: no request waits for it.
+struct WatchWebhookCall {
+  std::uint64_t id = 0;
+  WebhookCall call = {};
+};
+
 /// The state of a server at one time: objects, definitions, the history of changes, and the pending work of
 /// its controllers; not its running watches. A value that is copied in constant time. Servers that begin from
 /// it share with it, and with each other, what they do not change.
@@ -177,7 +186,9 @@ class EVENKEEL_API World {
 ///     webhook, makes the call (other requests may be handled meanwhile) and calls handle() again;
 ///  2. after each call of 1 and 3, sends the read_watch() of each of ready_watches();
 ///  3. calls on_timeout() at next_due();
-///  4. calls close_watch() when the client of a watch is gone.
+///  4. calls close_watch() when the client of a watch is gone;
+///  5. makes the calls of take_webhook_calls() after each call of 1 and 3, and passes each answer to
+///     on_webhook_answer(), after which 2 applies too.
 /// Thread safety: one thread at a time.
 class EVENKEEL_API ApiServerCore {
  public:
@@ -206,6 +217,11 @@ class EVENKEEL_API ApiServerCore {
   /// Returns the watches that have output (or ended) since the last call of this function, in the order of
   /// ids.
   std::vector<WatchId> ready_watches();
+  /// Returns and removes the calls of webhooks that convert the objects of running watches. The events wait
+  /// for them.
+  std::vector<WatchWebhookCall> take_webhook_calls();
+  /// Takes the answer to a call. Unknown ids are ignored.
+  void on_webhook_answer(std::uint64_t id, const WebhookAnswer& answer);
   /// Removes the lag of a running watch: delayed events can be read. Unknown ids are ignored.
   void catch_up(WatchId id);
   /// Ends a watch whose client is gone. Unknown ids are ignored.

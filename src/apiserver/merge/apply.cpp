@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::string_view last_applied_annotation = "kubectl.kubernetes.io/last-applied-configuration";
 
+constexpr const char* add_back_failure = "failed add back owned items: ";
+
 /// Conflicting fields with their owners.
 using Conflicts = std::vector<std::pair<ManagerId, FieldPath>>;
 
@@ -52,16 +54,16 @@ class Application {
   /// Without conflicts, the results are in `object` and `managers`.
   Conflicts run(Managers managers_before, Force force) {
     managers = std::move(managers_before);
-    const FieldSet last = managers[id_].fields;
-    const std::string last_time = managers[id_].time;
+    const ManagedSet last = managers[id_];
     const FieldSet reset = reset_fields(kind_, context_.subresource);
     object = merge_by_schema(live_, applied_, root_);
-    managers[id_] = {fields_of(applied_, root_).without_below(reset), kind_.api_version(), last_time};
+    managers[id_] = {fields_of(applied_, root_).without_below(reset), kind_.api_version(), last.time};
     prune(last);
-    const Comparison changes = without_reset_fields(compare(live_, object, root_), reset);
+    VersionedChanges changes(live_, object, without_reset_fields(compare(live_, object, root_), reset), kind_,
+                             context_);
     Conflicts conflicts = conflicts_with(changes);
     if (!conflicts.empty() && force == Force::no) return conflicts;
-    take(changes);
+    changes.take_from(managers, id_);
     FieldSet& mine = managers[id_].fields;
     mine = mine.without(server_owned_fields());
     if (object != live_) managers[id_].time = context_.now;
@@ -73,39 +75,57 @@ class Application {
   Managers managers;
 
  private:
-  /// Removes the fields that this manager applied last time, does not apply now, and no other manager owns.
-  void prune(const FieldSet& last) {
-    if (last.empty()) return;
-    const FieldSet last_named = last.with_named_parents(&root_);
-    const FieldSet merged = fields_of(object, root_).with_named_parents(&root_);
-    FieldSet owned;
-    for (const auto& [id, set] : managers) owned = owned.united(set.fields);
-    const Json bare = remove_fields(object, last_named, root_);
-    const FieldSet bare_fields = fields_of(bare, root_).with_named_parents(&root_);
-    const FieldSet kept = bare_fields.united(owned.with_named_parents(&root_));
-    const Json with_owned = remove_fields(object, merged.without(kept), root_);
+  /// Removes the fields that this manager applied last time, does not apply now, and no other manager owns:
+  /// in the version of that time.
+  void prune(const ManagedSet& last) {
+    const KindSchema* kind = last.fields.empty() ? nullptr : schema_of(last.api_version, kind_, context_);
+    if (kind == nullptr) return;
+    const Schema& root = kind->root();
+    const Json merged = in_version_of(object, kind->api_version(), context_,
+                                      "failed to convert merged object to last applied version: ");
+    const FieldSet last_named = last.fields.with_named_parents(&root);
+    Json pruned = remove_fields(merged, last_named, root);
+    std::map<std::string, FieldSet> owned;
+    for (const auto& [id, set] : managers) {
+      FieldSet& fields = owned[context_.others ? set.api_version : kind->api_version()];
+      fields = fields.united(set.fields);
+    }
+    // The fields of this version first: another one may need them for its conversion.
+    if (const auto own = owned.extract(kind->api_version()); !own.empty())
+      pruned = with_owned(merged, pruned, *kind, own.mapped());
+    for (const auto& [version, fields] : owned)
+      if (const KindSchema* other = schema_of(version, kind_, context_))
+        pruned = with_owned(merged, pruned, *other, fields);
+    pruned = in_version_of(pruned, kind->api_version(), context_, add_back_failure);
     // Remove only fields that this manager owned before; fields below them have no owner.
-    const FieldSet left = fields_of(with_owned, root_).with_named_parents(&root_);
-    object = remove_fields(object, merged.without(left).intersected(last_named), root_);
+    const FieldSet left = fields_of(pruned, root).with_named_parents(&root);
+    const FieldSet gone =
+        fields_of(merged, root).with_named_parents(&root).without(left).intersected(last_named);
+    object = in_version_of(remove_fields(merged, gone, root), kind_.api_version(), context_,
+                           "failed to convert pruned object: ");
   }
 
-  Conflicts conflicts_with(const Comparison& changes) const {
+  /// Returns the pruned object with the owned fields that pruning removed, in the version of `kind`.
+  Json with_owned(const Json& merged, const Json& pruned, const KindSchema& kind,
+                  const FieldSet& owned) const {
+    const Schema& root = kind.root();
+    const Json whole = in_version_of(merged, kind.api_version(), context_, add_back_failure);
+    const Json bare = in_version_of(pruned, kind.api_version(), context_, add_back_failure);
+    const FieldSet kept =
+        fields_of(bare, root).with_named_parents(&root).united(owned.with_named_parents(&root));
+    return remove_fields(whole, fields_of(whole, root).with_named_parents(&root).without(kept), root);
+  }
+
+  Conflicts conflicts_with(VersionedChanges& changes) const {
     Conflicts result;
-    const FieldSet changed = changes.modified.united(changes.added);
     for (const auto& [id, set] : managers) {
       if (id == id_) continue;
-      for (const FieldPath& path : set.fields.intersected(changed).paths()) result.emplace_back(id, path);
+      const Comparison* seen = changes.seen_in(set.api_version);
+      if (seen == nullptr) continue;
+      for (const FieldPath& path : set.fields.intersected(seen->modified.united(seen->added)).paths())
+        result.emplace_back(id, path);
     }
     return result;
-  }
-
-  void take(const Comparison& changes) {
-    const FieldSet changed = changes.modified.united(changes.added);
-    for (auto place = managers.begin(); place != managers.end();) {
-      FieldSet& fields = place->second.fields;
-      if (place->first != id_) fields = fields.without(changed).without(changes.removed);
-      place = fields.empty() && place->first != id_ ? managers.erase(place) : std::next(place);
-    }
   }
 
   const Json& live_;
@@ -161,7 +181,9 @@ ApplyResult apply(const Json& live, const Json& applied, const KindSchema& kind,
   if (managers.empty() && !live.is_null()) {
     WriteContext before = context;
     before.manager = "before-first-apply";
-    own_changes(managers, compare(object_before_creation(kind), live, kind.root()), before, kind);
+    const Json nothing = object_before_creation(kind);
+    VersionedChanges changes(nothing, live, compare(nothing, live, kind.root()), kind, before);
+    own_changes(managers, changes, before, kind);
   }
   Application application(start, applied, kind, context);
   Conflicts conflicts = application.run(managers, force);

@@ -9,6 +9,7 @@
 
 #include "apiserver/merge/managed_update.hpp"
 #include "apiserver/merge/typed_check.hpp"
+#include "apiserver/schema/status_error.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -104,15 +105,10 @@ Comparison without_reset_fields(Comparison comparison, const FieldSet& reset) {
           comparison.removed.without_below(reset)};
 }
 
-void own_changes(Managers& managers, const Comparison& changes, const WriteContext& context,
+void own_changes(Managers& managers, VersionedChanges& changes, const WriteContext& context,
                  const KindSchema& kind) {
-  const FieldSet taken = changes.modified.united(changes.added);
-  for (auto place = managers.begin(); place != managers.end();) {
-    FieldSet& fields = place->second.fields;
-    fields = fields.without(taken).without(changes.removed);
-    place = fields.empty() ? managers.erase(place) : std::next(place);
-  }
-  const FieldSet mine = taken.without(server_owned_fields());
+  changes.take_from(managers, std::nullopt);
+  const FieldSet mine = changes.own().modified.united(changes.own().added).without(server_owned_fields());
   if (!mine.empty()) {
     ManagedSet& entry = managers[{.manager = context.manager.empty() ? "unknown" : context.manager,
                                   .api_version = kind.api_version(),
@@ -138,11 +134,16 @@ void track_update(const Json& live, Json& object, const KindSchema& kind, const 
   // Ownership of an object that does not match the schema cannot be determined, and is dropped.
   if (!kind.built_in && !typed_problems(object, kind.root(), Duplicates::allowed).empty()) return;
   try {
-    const Comparison changes = compare(creates ? object_before_creation(kind) : live, object, kind.root());
-    own_changes(managers, without_reset_fields(changes, reset_fields(kind, context.subresource)), context,
-                kind);
+    const Json before = creates ? object_before_creation(kind) : live;
+    VersionedChanges changes(
+        before, object,
+        without_reset_fields(compare(before, object, kind.root()), reset_fields(kind, context.subresource)),
+        kind, context);
+    own_changes(managers, changes, context, kind);
     cap_updates(managers);
     set_managed_fields(object, encode_managers(managers));
+  } catch (const StatusError&) {
+    set_managed_fields(object, {});
   } catch (const std::invalid_argument&) {
     // Keyed lists have items without keys: ownership cannot be determined, so it stays unchanged.
     set_managed_fields(object, live.at({"metadata", "managedFields"}));

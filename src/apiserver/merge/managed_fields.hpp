@@ -3,6 +3,7 @@
 // server-side apply with it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,11 +19,15 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
+class OtherVersions;
+
 /// The manager of a write.
 struct WriteContext {
   std::string manager = {};      ///< fieldManager, or default_manager() of the User-Agent.
   std::string subresource = {};  ///< "" or "status".
   std::string now = {};          ///< Value of `time`: RFC 3339 in whole seconds.
+  /// Converts the object for the managers of other versions; null: its versions do not differ.
+  std::shared_ptr<OtherVersions> others = {};
 };
 
 /// Returns the manager's name for a request that specifies none: the User-Agent up to the first "/", at most
@@ -32,7 +37,8 @@ std::string default_manager(std::string_view user_agent);
 /// Create, update, and every patch except apply: sets object.metadata.managedFields from the differences to
 /// `live` (null on create). The client's managedFields are used as a starting point, as in the real server
 /// (an empty list [{}] resets; absent or invalid ones keep the live ones). The entry's time changes only if
-/// its fields did. `object` must be defaulted, pruned and canonical.
+/// its fields did. `object` must be defaulted, pruned and canonical. As in a real server, a failed conversion
+/// for the managers of another version leaves no managers.
 void track_update(const Json& live, Json& object, const KindSchema& kind, const WriteContext& context);
 
 /// Call before storing an update: if `object` differs from `live` only in times of managedFields, it gets the

@@ -6,6 +6,7 @@
 
 #include "apiserver/merge/managed_fields.hpp"
 #include "apiserver/merge/managers.hpp"
+#include "apiserver/merge/versions.hpp"
 #include "apiserver/schema/defaults.hpp"
 
 namespace evenkeel {
@@ -22,7 +23,7 @@ FieldSet reset_fields(const KindSchema& kind, std::string_view subresource);
 Comparison without_reset_fields(Comparison comparison, const FieldSet& reset);
 
 /// Transfers ownership of changed fields to the writer. Its entry gets the current time if it gained fields.
-void own_changes(Managers& managers, const Comparison& changes, const WriteContext& context,
+void own_changes(Managers& managers, VersionedChanges& changes, const WriteContext& context,
                  const KindSchema& kind);
 
 }  // namespace apiserver

@@ -4,6 +4,7 @@
 
 #include <evenkeel/apiserver/api_server_core.hpp>
 
+#include "apiserver/rest/conversions.hpp"
 #include "apiserver/rest/crd_controller.hpp"
 #include "apiserver/rest/garbage_collector.hpp"
 #include "apiserver/rest/kubernetes_service.hpp"
@@ -113,16 +114,17 @@ struct ApiServerCore::State : Server {
     if (authorizer.enabled()) controllers.roles.create_initial(storage, now);
   }
 
-  /// A request that may call webhooks has uids and a time of its own, which it keeps when it is handled
-  /// again.
+  /// A request that may call webhooks, also to convert, has uids and a time of its own, which it keeps when
+  /// it is handled again.
   Answer handle(const http::Request& request, const Turn& turn) {
     const bool begun = turn.webhooks.seed != 0;
-    if (!begun && (request.method == http::Method::get || !has_webhooks(storage)))
-      return route(*this, request, turn);
+    const bool admits = request.method != http::Method::get && has_webhooks(storage);
+    if (!begun && !admits && !storage.registry.has_hooks()) return route(*this, request, turn);
     WebhookProgress progress = turn.webhooks;
     if (!begun) {
       progress.seed = storage.identity.fork();
       progress.began = turn.now;
+      progress.conversions = std::make_shared<KnownConversions>(progress.seed);
     }
     const Identity shared = std::exchange(storage.identity, Identity(progress.seed));
     Answer answer;
@@ -194,6 +196,14 @@ WatchOutput ApiServerCore::read_watch(WatchId id) {
 
 std::vector<WatchId> ApiServerCore::ready_watches() {
   return state_->watches.take_ready();
+}
+
+std::vector<WatchWebhookCall> ApiServerCore::take_webhook_calls() {
+  return state_->watches.take_calls();
+}
+
+void ApiServerCore::on_webhook_answer(std::uint64_t id, const WebhookAnswer& answer) {
+  state_->watches.on_answer(id, answer);
 }
 
 void ApiServerCore::catch_up(WatchId id) {

@@ -41,6 +41,8 @@ struct Call {
 
 /// Returns the version that the watch cache serves for a read that requires at least `minimum`.
 std::uint64_t cached_version(const Call& call, std::uint64_t minimum);
+/// Like it, of a read that sees the state at `present`.
+std::uint64_t cached_version(const Call& call, std::uint64_t minimum, std::uint64_t present);
 
 }  // namespace apiserver
 }  // namespace v0

@@ -95,7 +95,7 @@ bool is_crd(const ResourceType& type) {
 DeleteOutcome marked(Storage& storage, const ResourceType& type, const StoredPtr& object, Json body,
                      bool dry_run) {
   if (dry_run || body == storage.store.body(object)) return {.removed = false, .body = std::move(body)};
-  const StoredPtr stored = storage.store.put(storage.collection(type), std::move(body));
+  const StoredPtr stored = storage.store.put(storage.collection(type), std::move(body), object->form());
   return {.removed = false, .body = storage.store.body(stored)};
 }
 

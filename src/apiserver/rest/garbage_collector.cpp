@@ -215,7 +215,7 @@ void GarbageCollector::visit_deleting(Storage& storage, const Place& place, cons
   if (is_released(body, *type))
     storage.store.erase(storage.collection(*type), place.key);
   else
-    storage.store.put(storage.collection(*type), std::move(body));
+    storage.store.put(storage.collection(*type), std::move(body), object->form());
 }
 
 void GarbageCollector::visit(Storage& storage, const Place& place, WallTime now) {

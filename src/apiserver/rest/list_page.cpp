@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "apiserver/rest/conversions.hpp"
 #include "apiserver/rest/rest.hpp"
 
 namespace evenkeel {
@@ -14,7 +15,7 @@ namespace {
 std::uint64_t list_version(const Storage& storage, const Call& call, const ListOptions& options) {
   const std::uint64_t current = storage.store.version();
   if (options.next) {
-    if (options.next->version == 0) return current;
+    if (options.next->version == 0) return pinned_version(call).value_or(current);
     if (options.next->version < storage.store.oldest_version()) {
       StatusError error = StatusError::expired(
           "The provided continue parameter is too old to display a consistent list result. You can start a "
@@ -31,7 +32,8 @@ std::uint64_t list_version(const Storage& storage, const Call& call, const ListO
     return options.next->version;
   }
   if (options.version > current) refuse_future(options.version, current);
-  if (!options.exact) return options.cached ? cached_version(call, options.version) : current;
+  if (!options.exact && options.cached) return cached_version(call, options.version);
+  if (!options.exact) return pinned_version(call).value_or(current);
   if (options.version < storage.store.oldest_version())
     throw StatusError::expired("The resourceVersion for the provided list is too old.");
   return options.version;
@@ -48,7 +50,7 @@ void refuse_future(std::uint64_t version, std::uint64_t current) {
                     Json::object({{"causes", std::move(causes)}, {"retryAfterSeconds", 1}}));
 }
 
-Page read_page(Storage& storage, const Call& call, const ListOptions& options) {
+Page read_page(Storage& storage, Call& call, const ListOptions& options) {
   const ResourceType& type = *call.type;
   const std::string prefix = key_prefix(call);
   const Selection selection = selection_of(call);
@@ -56,10 +58,13 @@ Page read_page(Storage& storage, const Call& call, const ListOptions& options) {
   std::vector<StoredPtr> all = storage.store.snapshot(call.collection(), prefix, page.version);
   if (const std::string name = selection.fields.name(); !name.empty() && call.path.in_namespace)
     std::erase_if(all, [&](const StoredPtr& object) { return object->name() != name; });
+  if (options.next)
+    std::erase_if(all, [&, start = prefix + options.next->start](const StoredPtr& object) {
+      return call.collection().key_of(object->namespace_(), object->name()) < start;
+    });
+  // Selectors look at converted objects.
+  if (!selection.empty()) bring_to_version(call, all);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (options.next &&
-        call.collection().key_of(all[i]->namespace_(), all[i]->name()) < prefix + options.next->start)
-      continue;
     // The existence of a next page is checked before matching.
     if (options.limit > 0 && page.items.size() == options.limit) {
       const StoredPtr& last = page.items.back();
@@ -72,6 +77,7 @@ Page read_page(Storage& storage, const Call& call, const ListOptions& options) {
     }
     if (selection.empty() || selection.matches(*all[i], type)) page.items.push_back(std::move(all[i]));
   }
+  bring_to_version(call, page.items);
   return page;
 }
 

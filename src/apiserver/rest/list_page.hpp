@@ -21,8 +21,9 @@ struct Page {
   std::optional<std::size_t> remaining = {};
 };
 
-/// Throws StatusError (410, 504) for versions that are not available.
-Page read_page(Storage& storage, const Call& call, const ListOptions& options);
+/// Returns the items in the version of the call. Throws WebhookNeeded, and StatusError (410, 504) for
+/// versions that are not available.
+Page read_page(Storage& storage, Call& call, const ListOptions& options);
 /// Returns the metadata of the list.
 Json list_metadata(const Call& call, const Page& page);
 /// Throws a 504 for a version in the future.

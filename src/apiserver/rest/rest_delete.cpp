@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/rest/conversions.hpp"
 #include "apiserver/rest/deletion.hpp"
 #include "apiserver/rest/list_page.hpp"
 #include "apiserver/rest/respond.hpp"
@@ -28,18 +29,30 @@ Json deleted_details(const ResourceType& type, const Stored& object) {
   return details;
 }
 
+/// Returns a converted object after its deletion began: a webhook has no say in metadata but these two.
+Json with_metadata(Json shown, Json metadata) {
+  for (const char* member : {"labels", "annotations"}) {
+    metadata.erase(member);
+    if (const Json* own = std::as_const(shown)["metadata"].find(member)) metadata[member] = *own;
+  }
+  shown["metadata"] = std::move(metadata);
+  return shown;
+}
+
 }  // namespace
 
 http::Response rest_delete(Storage& storage, Call& call) {
   const DeleteOptions options = delete_options(call);
   refuse_protected(call);
   const StoredPtr object = require_object(storage, call);
-  admit_deletion(call, options, storage.document(*call.type, object));
+  const Json shown = document_of(call, object);
+  admit_deletion(call, options, shown);
   DeleteOutcome outcome = delete_object(storage, *call.type, object, options, call.now);
   if (outcome.removed && !call.type->rules.returns_deleted)
     return json_response(200, success_status(deleted_details(*call.type, *object)).dump());
   const bool accepted = !outcome.removed && options.cascade_asked_the_old_way;
   if (call.type->from_storage) outcome.body = call.type->from_storage(std::move(outcome.body));
+  if (call.type->converts(*object)) outcome.body = with_metadata(shown, outcome.body["metadata"]);
   return document_response(call, accepted ? 202 : 200, std::move(outcome.body));
 }
 
@@ -58,7 +71,10 @@ http::Response rest_delete_collection(Storage& storage, Call& call) {
       item.erase("kind");
     }
     items.push_back(std::move(item));
-    delete_object(storage, type, object, options, call.now);
+    // The object as stored, which a converted one is not.
+    const StoredPtr live =
+        storage.store.find(call.collection(), call.collection().key_of(object->namespace_(), object->name()));
+    if (live) delete_object(storage, type, live, options, call.now);
   }
   Json metadata = list_metadata(call, page);
   if (!plain) return json_response(200, reshaped_list(call, items, std::move(metadata)));

@@ -6,6 +6,7 @@
 
 #include <evenkeel/api/patch.hpp>
 
+#include "apiserver/rest/conversions.hpp"
 #include "apiserver/rest/patch_document.hpp"
 #include "apiserver/rest/request_body.hpp"
 #include "apiserver/rest/rest.hpp"
@@ -78,7 +79,7 @@ http::Response patch_by_document(Storage& storage, Call& call, PatchType form) {
   const WriteOptions options = write_options(call, "PatchOptions");
   const PatchDocument patch = parse_patch(call.request.body, form);
   const StoredPtr live = require_object(storage, call);
-  Json object = apply_patch(storage.document(*call.type, live), patch, *call.type);
+  Json object = apply_patch(document_of(call, live), patch, *call.type);
   if (!object.is_object()) refuse_patched(patch, object, wrong_type("", "an object", object));
   accept_patched(call, options.validation, patch, object);
   check_namespace(call, object);
@@ -160,7 +161,7 @@ http::Response patch_by_apply(Storage& storage, Call& call) {
   const StoredPtr live = storage.store.find(call.collection(), call.key());
   if (!live && !call.path.subresource.empty())
     throw StatusError::not_found(call.type->resource(), call.path.name);
-  Json object = applied_to(call, live ? storage.document(*call.type, live) : Json(), applied, options);
+  Json object = applied_to(call, live ? document_of(call, live) : Json(), applied, options);
   check_duplicates(call, options.validation);
   if (const auto problem = decode_error(object, *call.type->schema)) refuse_applied(call, object, *problem);
   check_namespace(call, object);

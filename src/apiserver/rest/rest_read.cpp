@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "apiserver/rest/conversions.hpp"
 #include "apiserver/rest/list_page.hpp"
 #include "apiserver/rest/respond.hpp"
 #include "apiserver/rest/rest.hpp"
@@ -37,9 +38,8 @@ std::string reshaped_page(const Call& call, const Page& page) {
   return reshaped_list(call, documents, list_metadata(call, page));
 }
 
-/// Returns the object in a lagging watch cache. Throws StatusError (404).
-StoredPtr cached_object(Storage& storage, const Call& call, std::uint64_t minimum) {
-  const std::uint64_t version = cached_version(call, minimum);
+/// Returns the object at a version in the history. Throws StatusError (404).
+StoredPtr object_at(Storage& storage, const Call& call, std::uint64_t version) {
   for (StoredPtr& object : storage.store.snapshot(call.collection(), call.key(), version))
     if (object->name() == call.path.name) return std::move(object);
   throw StatusError::not_found(call.type->resource(), call.path.name);
@@ -60,10 +60,15 @@ Selection selection_of(const Call& call) {
 }
 
 std::uint64_t cached_version(const Call& call, std::uint64_t minimum) {
+  return cached_version(call, minimum, pinned_version(call).value_or(call.storage.store.version()));
+}
+
+std::uint64_t cached_version(const Call& call, std::uint64_t minimum, std::uint64_t present) {
   const Store& store = call.storage.store;
-  std::uint64_t version = store.version();
+  std::uint64_t version = present;
   if (call.lag.time > Duration::zero())
-    version = store.version_at(call.now - std::chrono::duration_cast<WallTime::duration>(call.lag.time));
+    version = std::min(
+        version, store.version_at(call.now - std::chrono::duration_cast<WallTime::duration>(call.lag.time)));
   version -= std::min(version, call.lag.versions);
   return std::max({version, store.oldest_version(), minimum});
 }
@@ -72,7 +77,10 @@ http::Response rest_get(Storage& storage, Call& call) {
   const std::uint64_t version = object_version(call.query);
   if (version > storage.store.version()) refuse_future(version, storage.store.version());
   if (!call.query.get("resourceVersion").empty() && !call.lag.none())
-    return object_response(call, 200, cached_object(storage, call, version));
+    return object_response(call, 200,
+                           in_version(call, object_at(storage, call, cached_version(call, version))));
+  if (const auto pinned = pinned_version(call))
+    return object_response(call, 200, in_version(call, object_at(storage, call, *pinned)));
   return object_response(call, 200, require_object(storage, call));
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/rest/conversions.hpp"
 #include "apiserver/rest/label_selector.hpp"
 #include "apiserver/rest/patch_document.hpp"
 #include "apiserver/rest/request_body.hpp"
@@ -127,7 +128,7 @@ http::Response scale_response(const Call& call, const Json& object) {
 http::Response rest_scale(Storage& storage, Call& call) {
   const StoredPtr live = require_object(storage, call);
   const ResourceType& type = *call.type;
-  const Json before = storage.document(type, live);
+  const Json before = document_of(call, live);
   if (call.request.method == http::Method::get) {
     if (type.custom && value_at(before, type.scale->spec).is_null())
       throw StatusError(

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <utility>
 
+#include "apiserver/rest/conversions.hpp"
 #include "apiserver/rest/list_options.hpp"
 #include "apiserver/rest/respond.hpp"
 #include "apiserver/rest/rest.hpp"
@@ -13,12 +14,14 @@ inline namespace v0 {
 namespace apiserver {
 namespace {
 
-void add_present(Server& server, const Call& call, const Selection& selection, std::uint64_t version,
-                 WatchId id) {
-  const Collection& collection = call.collection();
-  for (StoredPtr& object : server.storage.store.snapshot(collection, key_prefix(call), version))
-    if (selection.empty() || selection.matches(*object, *call.type))
-      server.watches.add_present(id, std::move(object));
+/// Returns the objects with which a watch begins, in its version.
+std::vector<StoredPtr> present_objects(Call& call, const Selection& selection, std::uint64_t version) {
+  std::vector<StoredPtr> objects = call.storage.store.snapshot(call.collection(), key_prefix(call), version);
+  bring_to_version(call, objects);
+  std::erase_if(objects, [&](const StoredPtr& object) {
+    return !selection.empty() && !selection.matches(*object, *call.type);
+  });
+  return objects;
 }
 
 void add_past(Server& server, std::uint64_t version, WatchId id) {
@@ -46,6 +49,13 @@ Answer rest_watch(Server& server, Call& call) {
       options.timeout_seconds
           ? std::chrono::duration_cast<WallTime::duration>(std::chrono::seconds(*options.timeout_seconds))
           : std::chrono::duration_cast<WallTime::duration>(server.options.default_watch_timeout);
+  // A streaming list without a version is consistent: it waits for the cache.
+  const bool consistent = options.send_initial_events.value_or(false) && !options.version_given;
+  const bool initial = options.send_initial_events.value_or(options.version == 0);
+  const std::uint64_t now = pinned_version(call).value_or(server.storage.store.version());
+  const std::uint64_t start = consistent ? now : cached_version(call, options.version, now);
+  std::vector<StoredPtr> present;
+  if (initial) present = present_objects(call, selection, start);
   const WatchId id = server.watches.open({.type = call.type,
                                           .prefix = key_prefix(call),
                                           .selection = selection,
@@ -56,12 +66,8 @@ Answer rest_watch(Server& server, Call& call) {
                                           .held_for = held_for(call.lag),
                                           .held_versions = call.lag.versions},
                                          call.now);
-  // A streaming list without a version is consistent: it waits for the cache.
-  const bool consistent = options.send_initial_events.value_or(false) && !options.version_given;
-  const std::uint64_t start =
-      consistent ? server.storage.store.version() : cached_version(call, options.version);
-  if (options.send_initial_events.value_or(options.version == 0)) {
-    add_present(server, call, selection, start, id);
+  if (initial) {
+    for (StoredPtr& object : present) server.watches.add_present(id, std::move(object));
     if (options.send_initial_events && options.bookmarks)
       server.watches.add_bookmark(id, start, WatchHub::Bookmark::end_of_initial_events);
     add_past(server, start, id);

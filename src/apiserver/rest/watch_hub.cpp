@@ -3,7 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
+
+#include "apiserver/rest/conversions.hpp"
+#include "apiserver/rest/webhook_review.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -135,6 +139,7 @@ void WatchHub::deliver(WatchId id, const ChangePtr& change) {
 void WatchHub::deliver(WatchId id, Watch& watch, const ChangePtr& change) {
   const WatchRequest& request = watch.request;
   if (watch.ended || std::string_view(change->key).substr(0, request.prefix.size()) != request.prefix) return;
+  if (request.type->hook && defer(id, watch, change)) return;
   const auto selected = [&](const StoredPtr& object) {
     return object && (request.selection.empty() || request.selection.matches(*object, *request.type));
   };
@@ -146,6 +151,81 @@ void WatchHub::deliver(WatchId id, Watch& watch, const ChangePtr& change) {
   event.object = is ? change->after : change->departed();
   hold(watch, event, change->at, change->version);
   queue(id, watch, std::move(event));
+}
+
+/// Queues a change whose objects a webhook has to convert before they can be selected. Returns false if none
+/// has to.
+bool WatchHub::defer(WatchId id, Watch& watch, const ChangePtr& change) {
+  const WatchRequest& request = watch.request;
+  const bool selects = !request.selection.empty();
+  const auto converts = [&](const StoredPtr& object) { return object && request.type->converts(*object); };
+  if (!converts(change->after) && !converts(change->before)) return false;
+  Conversion conversion{.ends = !change->after};
+  const StoredPtr& last = change->after ? change->after : change->departed();
+  conversion.after = desk_.order(request.type, last);
+  if (change->before) {
+    // Without a selector, it only matters that there was one; a deletion shows nothing else.
+    conversion.before =
+        selects && !conversion.ends ? desk_.order(request.type, change->before) : conversion.after;
+  }
+  Pending event{EventType::modified, last, {}};
+  event.conversion = std::move(conversion);
+  hold(watch, event, change->at, change->version);
+  queue(id, watch, std::move(event));
+  if (const auto at = watches_.find(id); at != watches_.end()) settle(id, at->second);
+  return true;
+}
+
+/// Makes an event of a converted change. Returns false if the watch does not select it.
+bool WatchHub::settle(const WatchRequest& request, Pending& event) const {
+  const Conversion conversion = *std::exchange(event.conversion, std::nullopt);
+  const auto selected = [&](const ConvertedPtr& object) {
+    return object && (request.selection.empty() || request.selection.matches(*object->object, *request.type));
+  };
+  const bool was = selected(conversion.before);
+  const bool is = !conversion.ends && selected(conversion.after);
+  event.type = !is ? EventType::deleted : was ? EventType::modified : EventType::added;
+  // An object that is not selected any more is shown as it was, with the version of the change.
+  if (is || conversion.ends) {
+    event.object = conversion.after->object;
+  } else if (was) {
+    event.object = stored_in(*request.type, conversion.before->object->document(), event.object->version());
+  }
+  return was || is;
+}
+
+/// Turns converted changes into events, in their order. A conversion that failed ends the watch.
+void WatchHub::settle(WatchId id, Watch& watch) {
+  for (auto event = watch.pending.begin(); event != watch.pending.end();) {
+    if (!event->conversion) {
+      ++event;
+      continue;
+    }
+    if (!event->conversion->settled()) break;
+    watch.unread -= event->size();
+    const Conversion conversion = *event->conversion;
+    for (const ConvertedPtr& object : {conversion.before, conversion.after}) {
+      if (!object || !object->failure) continue;
+      const std::string problem = object->failure->body()["message"].string_or("");
+      for (auto later = std::next(event); later != watch.pending.end(); ++later)
+        watch.unread -= later->size();
+      watch.pending.erase(event, watch.pending.end());
+      return fail(id, internal_error(problem).body());
+    }
+    if (settle(watch.request, *event)) {
+      watch.unread += event->size();
+      ++event;
+    } else {
+      event = watch.pending.erase(event);
+    }
+  }
+  release(id, watch);
+}
+
+void WatchHub::on_answer(std::uint64_t id, const WebhookAnswer& answer) {
+  if (!desk_.on_answer(id, answer)) return;
+  for (auto& [watch_id, watch] : watches_)
+    if (watch.request.type->hook && !watch.ended) settle(watch_id, watch);
 }
 
 void WatchHub::publish(const ChangePtr& change) {

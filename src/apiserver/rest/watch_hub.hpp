@@ -12,6 +12,7 @@
 
 #include <evenkeel/apiserver/api_server_core.hpp>
 
+#include "apiserver/rest/conversion_desk.hpp"
 #include "apiserver/rest/negotiation.hpp"
 #include "apiserver/rest/selector.hpp"
 #include "apiserver/store/resource_type.hpp"
@@ -56,6 +57,10 @@ class WatchHub {
   /// Queues the event that the change is for this watch.
   void deliver(WatchId id, const ChangePtr& change);
 
+  /// Returns the calls of webhooks that queued changes wait for, and takes their answers.
+  std::vector<WatchWebhookCall> take_calls() { return desk_.take_calls(); }
+  void on_answer(std::uint64_t id, const WebhookAnswer& answer);
+
   /// Queues a change for every watch that selects it.
   void publish(const ChangePtr& change);
   /// Ends every watch on the collection, after its queued events.
@@ -73,13 +78,22 @@ class WatchHub {
 
  private:
   enum class EventType : std::uint8_t { added, modified, deleted, text };
+  /// A change before its objects have the version of the watch; null where there was or is none.
+  struct Conversion {
+    bool ends = false;  ///< The object was deleted.
+    ConvertedPtr before = {};
+    ConvertedPtr after = {};  ///< Of a deletion: the last state.
+
+    bool settled() const { return (!before || before->settled()) && (!after || after->settled()); }
+  };
   struct Pending {
     EventType type;
     StoredPtr object;  ///< Null for text.
     std::string text;
     WallTime due = {};  ///< Delayed until then, and until enough changes were made.
     std::uint64_t due_version = 0;
-    bool present = false;  ///< Of the state at the start of the watch.
+    bool present = false;                       ///< Of the state at the start of the watch.
+    std::optional<Conversion> conversion = {};  ///< Set: not an event yet.
 
     std::size_t size() const { return object ? object->text().size() : text.size(); }
   };
@@ -95,13 +109,18 @@ class WatchHub {
   };
   using Watches = std::map<WatchId, Watch>;
 
-  bool is_due(const Pending& event) const { return event.due <= now_ && event.due_version <= version_; }
+  bool is_due(const Pending& event) const {
+    return !event.conversion && event.due <= now_ && event.due_version <= version_;
+  }
   void hold(const Watch& watch, Pending& event, WallTime from, std::uint64_t version) const;
   void release(WatchId id, Watch& watch);
   void queue(WatchId id, Watch& watch, Pending event);
   void announce(WatchId id, Watch& watch);
   void end(WatchId id, Watch& watch);
   void deliver(WatchId id, Watch& watch, const ChangePtr& change);
+  bool defer(WatchId id, Watch& watch, const ChangePtr& change);
+  void settle(WatchId id, Watch& watch);
+  bool settle(const WatchRequest& request, Pending& event) const;
   void append(Watch& watch, const Pending& event, WallTime now, std::string& out);
   Json shaped(Watch& watch, const Stored& object, WallTime now) const;
   void reschedule();
@@ -112,6 +131,7 @@ class WatchHub {
   WallTime now_ = {};
   std::uint64_t version_ = 0;  ///< The last change.
   Watches watches_;
+  ConversionDesk desk_;
   std::map<CollectionId, std::vector<WatchId>> by_collection_;
   std::vector<WatchId> held_by_version_;
   std::vector<WatchId> ready_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "apiserver/rest/conversions.hpp"
 #include "apiserver/rest/label_selector.hpp"
 #include "apiserver/schema/cel.hpp"
 
@@ -158,11 +159,6 @@ ResourceTypePtr matched_type(Call& call, const Webhook& webhook, const Admission
 
 Json admission_request(Call& call, const AdmissionEvent& event, const ResourceType& type,
                        const Json& object) {
-  const auto in_version = [&](const Json& document) {
-    Json out = document;
-    if (!out.is_null() && &type != call.type.get()) out["apiVersion"] = type.api_version();
-    return out;
-  };
   Json out = Json::object({{"uid", call.storage.identity.uid()},
                            {"kind", kind_of(type, event.is_scale)},
                            {"resource", group_version(type, "resource", type.plural)},
@@ -170,8 +166,8 @@ Json admission_request(Call& call, const AdmissionEvent& event, const ResourceTy
                            {"requestResource", group_version(*call.type, "resource", call.type->plural)},
                            {"operation", event.operation},
                            {"userInfo", user_document(call.caller)},
-                           {"object", in_version(object)},
-                           {"oldObject", in_version(event.old)},
+                           {"object", in_version(call, object, type)},
+                           {"oldObject", in_version(call, event.old, type)},
                            {"dryRun", event.dry_run},
                            {"options", event.options}});
   if (!event.subresource.empty()) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apiserver/rest/webhook_admission.hpp"
 
-#include <cctype>
-#include <chrono>
 #include <optional>
 #include <set>
 #include <utility>
@@ -10,7 +8,9 @@
 #include <evenkeel/api/bytes.hpp>
 
 #include "apiserver/merge/json_patch.hpp"
+#include "apiserver/rest/conversions.hpp"
 #include "apiserver/rest/request_body.hpp"
+#include "apiserver/rest/webhook_review.hpp"
 #include "apiserver/schema/schema_validation.hpp"
 
 namespace evenkeel {
@@ -22,43 +22,6 @@ namespace {
 /// one webhook about one object.
 constexpr std::int64_t most_calls = 100;
 constexpr int default_timeout_seconds = 10;
-constexpr int https_port = 443;
-
-/// A call that failed: its webhook may be one that is ignored then.
-struct FailedCall {
-  std::string problem;
-};
-
-StatusError internal_error(const std::string& problem) {
-  return {500, "InternalError", "Internal error occurred: " + problem,
-          Json::object({{"causes", Json::array({Json::object({{"message", problem}})})}})};
-}
-
-std::string bundle_of(const Json& config) {
-  const auto bundle = Bytes::from_base64(config["caBundle"].string_or(""));
-  return bundle ? bundle->value() : std::string();
-}
-
-/// Returns the call of a webhook, without its body.
-WebhookCall call_of(const Webhook& webhook) {
-  const Json& config = webhook.spec["clientConfig"];
-  const std::int64_t seconds = webhook.spec["timeoutSeconds"].integer_or(default_timeout_seconds);
-  WebhookCall out{.webhook = webhook.name(),
-                  .url = config["url"].string_or(""),
-                  .ca_bundle = bundle_of(config),
-                  .timeout = std::chrono::seconds(seconds)};
-  if (const Json& service = config["service"]; service.is_object()) {
-    out.service_namespace = service["namespace"].string_or("");
-    out.service_name = service["name"].string_or("");
-    out.service_port = static_cast<int>(service["port"].integer_or(https_port));
-    const std::string path = service["path"].string_or("/");
-    out.url = "https://" + out.service_name + "." + out.service_namespace +
-              ".svc:" + std::to_string(out.service_port) + (path.starts_with('/') ? "" : "/") + path;
-  }
-  out.url += (out.url.find('?') == std::string::npos ? "?" : "&") + std::string("timeout=") +
-             std::to_string(seconds) + "s";
-  return out;
-}
 
 std::string review_version(const Webhook& webhook) {
   const Json& versions = webhook.spec["admissionReviewVersions"];
@@ -83,45 +46,17 @@ const WebhookAnswer& answer_of(const Call& call, WebhookCall wanted, const std::
   throw WebhookNeeded{std::move(wanted)};
 }
 
-/// Returns the words of a real server for a status that is an error.
-/// Source: apimachinery pkg/api/errors NewGenericServerResponse.
-std::string status_problem(const WebhookAnswer& answer) {
-  if (answer.status == 400) return "the server rejected our request for an unknown reason";
-  if (answer.status == 404) return "the server could not find the requested resource";
-  if (answer.status < 500)
-    return "the server responded with the status code " + std::to_string(answer.status) +
-           " but did not return more information";
-  const bool is_text = answer.content_type.empty() || answer.content_type.starts_with("text/");
-  std::string text = is_text ? answer.body : "unknown";
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.pop_back();
-  return "an error on the server (" + Json(text).dump() + ") has prevented the request from succeeding";
-}
-
-/// Returns the AdmissionReview in an answer, of either version. Throws FailedCall.
-Json review_of(const WebhookAnswer& answer) {
-  const auto failed = [](const std::string& problem) {
-    return FailedCall{"failed to call webhook: " + problem};
-  };
-  if (!answer.error.empty()) throw failed(answer.error);
-  if (answer.status < 200 || answer.status > 299) throw failed(status_problem(answer));
-  Json review;
+Json admission_review_in(const WebhookAnswer& answer) {
   try {
-    review = Json::parse(answer.body);
-  } catch (const DecodeError& problem) {
-    throw failed(std::string("couldn't get version/kind; json parse error: ") + problem.what());
+    return review_in(answer, "AdmissionReview", "admission.k8s.io");
+  } catch (const FailedCall& failed) {
+    throw FailedCall{"failed to call webhook: " + failed.problem};
   }
-  const std::string kind = std::as_const(review)["kind"].string_or("");
-  const std::string version = std::as_const(review)["apiVersion"].string_or("");
-  if (kind.empty()) throw failed("Object 'Kind' is missing in '" + answer.body + "'");
-  if (kind != "AdmissionReview" ||
-      (version != "admission.k8s.io/v1" && version != "admission.k8s.io/v1beta1"))
-    throw failed("no kind " + Json(kind).dump() + " is registered for version " + Json(version).dump());
-  return review;
 }
 
 /// Returns the response of a review. Throws FailedCall.
 Json response_of(const WebhookAnswer& answer, const std::string& version, const Json& uid, WebhookKind kind) {
-  const Json review = review_of(answer);
+  const Json review = admission_review_in(answer);
   const auto invalid = [](const std::string& problem) {
     return FailedCall{"received invalid webhook response: " + problem};
   };
@@ -165,7 +100,8 @@ Json call_one(Call& call, const Webhook& webhook, WebhookKind kind, const Admiss
   Json review = Json::object({{"kind", "AdmissionReview"}, {"apiVersion", version}});
   review["request"] = admission_request(call, event, type, object);
   const Json uid = std::as_const(review)["request"]["uid"];
-  WebhookCall wanted = call_of(webhook);
+  WebhookCall wanted = webhook_call(webhook.name(), webhook.spec["clientConfig"],
+                                    webhook.spec["timeoutSeconds"].integer_or(default_timeout_seconds));
   wanted.body = review.dump();
   const WebhookAnswer& answer = answer_of(call, std::move(wanted), uid.as_string());
   Json response = response_of(answer, version, uid, kind);
@@ -183,13 +119,13 @@ bool apply_response(Call& call, const ResourceType& type, const Json& response, 
   if (!bytes) throw internal_error("illegal base64 data in the patch of a webhook");
   Json patched;
   try {
-    Json given = object;
-    if (&type != call.type.get()) given["apiVersion"] = type.api_version();
-    patched = apply_lax_json_patch(std::move(given), Json::parse(bytes->value()));
+    patched = apply_lax_json_patch(in_version(call, object, type), Json::parse(bytes->value()));
   } catch (const std::exception& problem) {
     throw internal_error(problem.what());
   }
   if (!patched.is_object()) throw internal_error("the patch of a webhook left no object");
+  patched["apiVersion"] = type.api_version();
+  patched = in_version(call, patched, *call.type);
   patched["apiVersion"] = object["apiVersion"];
   if (patched == object) return false;
   object = std::move(patched);

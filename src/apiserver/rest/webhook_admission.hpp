@@ -11,11 +11,6 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// Thrown where a request needs the answer of a webhook, and caught by ApiServerCore.
-struct WebhookNeeded {
-  WebhookCall call;
-};
-
 /// Returns true if any webhook is configured.
 bool has_webhooks(Storage& storage);
 

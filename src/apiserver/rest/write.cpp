@@ -9,10 +9,12 @@
 #include "apiserver/merge/typed_check.hpp"
 #include "apiserver/rest/admission.hpp"
 #include "apiserver/rest/certificate_signing.hpp"
+#include "apiserver/rest/conversions.hpp"
 #include "apiserver/rest/deletion.hpp"
 #include "apiserver/rest/escalation.hpp"
 #include "apiserver/rest/namespace_controller.hpp"
 #include "apiserver/rest/respond.hpp"
+#include "apiserver/rest/storing.hpp"
 #include "apiserver/rest/webhook_admission.hpp"
 #include "apiserver/schema/builtin_validation.hpp"
 #include "apiserver/schema/metadata_validation.hpp"
@@ -47,14 +49,6 @@ constexpr std::size_t max_stored_bytes = 1572864 - 512;
 void check_size(const Call& call, const Json& body) {
   if (call.request.body.size() * 2 < max_stored_bytes || body.dump().size() <= max_stored_bytes) return;
   throw StatusError::internal("etcdserver: request is too large");
-}
-
-/// Converts to the storage version, without apiVersion and kind.
-Json stored_form(const ResourceType& type, Json object) {
-  if (type.to_storage) object = type.to_storage(std::move(object));
-  object.erase("apiVersion");
-  object.erase("kind");
-  return object;
 }
 
 void set_namespace(const Call& call, Json& metadata) {
@@ -263,11 +257,10 @@ class Creation {
 
   WriteOutcome store(Json object) {
     check_free(std::as_const(object).at({"metadata", "name"}).string_or(""));
-    if (options_.dry_run) return {.stored = nullptr, .document = std::move(object)};
-    Json body = stored_form(type_, std::move(object));
-    check_size(call_, body);
-    return {.stored = storage_.store.put(call_.collection(), std::move(body), type_.stored_shape()),
-            .document = {}};
+    Storing storing(call_, object);
+    if (options_.dry_run) return std::move(storing).rehearse(std::move(object));
+    check_size(call_, storing.body());
+    return std::move(storing).put();
   }
 
   Storage& storage_;
@@ -289,7 +282,7 @@ class Update {
         call_(call),
         type_(*call.type),
         live_(live),
-        before_(storage.document(type_, live)),
+        before_(document_of(call, live)),
         options_(options),
         subresource_(subresource),
         tracking_(tracking) {}
@@ -375,12 +368,14 @@ class Update {
       return {.stored = nullptr, .document = std::move(object)};
     }
     ignore_time_only_changes(before_, object);
-    Json body = stored_form(type_, object);
-    if (body == storage_.store.body(live_)) return {.stored = live_, .document = {}};
-    if (options_.dry_run) return {.stored = nullptr, .document = std::move(object)};
-    check_size(call_, body);
-    return {.stored = storage_.store.put(call_.collection(), std::move(body), type_.stored_shape()),
-            .document = {}};
+    Storing storing(call_, object);
+    // Also an object that does not change moves to a new storage version.
+    const bool moves = type_.custom && live_->form().version != type_.storage_version;
+    if (!moves && storing.body() == storage_.store.body(live_))
+      return {.stored = in_version(call_, live_), .document = {}};
+    if (options_.dry_run) return std::move(storing).rehearse(std::move(object));
+    check_size(call_, storing.body());
+    return std::move(storing).put();
   }
 
   Storage& storage_;
@@ -401,7 +396,12 @@ void store_as_controller(Storage& storage, const ResourceType& type, const Json&
   track_update(
       live, object, *type.schema,
       {.manager = "kube-controller-manager", .subresource = std::string(subresource), .now = timestamp(now)});
-  storage.store.put(storage.collection(type), stored_form(type, std::move(object)));
+  Collection& collection = storage.collection(type);
+  const Json& metadata = live["metadata"];
+  const StoredPtr present = storage.store.find(
+      collection, collection.key_of(metadata["namespace"].string_or(""), metadata["name"].string_or("")));
+  storage.store.put(collection, stored_form(type, std::move(object)),
+                    present ? present->form() : type.stored_form());
 }
 
 StoredPtr require_object(Storage& storage, const Call& call) {

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "apiserver/rest/conversions.hpp"
 #include "apiserver/rest/list_options.hpp"
 #include "apiserver/rest/request_body.hpp"
 #include "apiserver/text/json_problem.hpp"
@@ -111,7 +112,10 @@ std::optional<std::string> text_of(const Json& value) {
 }  // namespace
 
 WriteContext WriteOptions::context(const Call& call, std::string_view subresource) const {
-  return {.manager = manager, .subresource = std::string(subresource), .now = timestamp(call.now)};
+  return {.manager = manager,
+          .subresource = std::string(subresource),
+          .now = timestamp(call.now),
+          .others = other_versions(call)};
 }
 
 WriteOptions write_options(const Call& call, std::string_view kind, Applies applies) {

@@ -8,6 +8,7 @@
 
 #include "apiserver/schema/builtin_checks.hpp"
 #include "apiserver/schema/name_rules.hpp"
+#include "apiserver/schema/webhook_client.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -117,50 +118,6 @@ void check_webhook_rule(const Json& rule, const std::string& here, Errors& error
   for (std::size_t i = 0; i < rule["operations"].size(); ++i)
     if (is_empty(rule["operations"][i]))  // others are checked by the schema
       errors.push_back(field_not_supported(indexed(here + ".operations", i), Json(""), known));
-}
-
-/// Segments of a path must be subdomains. Source: apiserver pkg/util/webhook ValidateWebhookService.
-void check_webhook_path(const std::string& path, const std::string& field, Errors& errors) {
-  if (path.empty() || path == "/") return;
-  const auto refuse = [&](const std::string& problem) {
-    errors.push_back(field_invalid(field, path, problem));
-  };
-  if (path == "//") return refuse("segment[0] may not be empty");
-  if (!path.starts_with('/')) refuse("must start with a '/'");
-  std::string rest = path.substr(1);
-  if (rest.ends_with('/')) rest.pop_back();
-  for (std::size_t index = 0;; ++index) {
-    const std::size_t slash = rest.find('/');
-    const std::string segment = rest.substr(0, slash);
-    const std::string here = "segment[" + std::to_string(index) + "]";
-    if (segment.empty()) refuse(here + " may not be empty");
-    for (const std::string& problem :
-         segment.empty() ? std::vector<std::string>() : name_problems(segment, NameRule::dns_subdomain))
-      refuse(here + ": " + problem);
-    if (slash == std::string::npos) return;
-    rest.erase(0, slash + 1);
-  }
-}
-
-void check_webhook_service(const Json& service, const std::string& here, Errors& errors) {
-  // A real server confuses the two fields in the errors.
-  if (is_empty(service["namespace"])) errors.push_back(field_required(here + ".name"));
-  if (is_empty(service["name"])) errors.push_back(field_required(here + ".namespace"));
-  if (const std::int64_t port = service["port"].integer_or(443); port < 1 || port > 65535)
-    errors.push_back(
-        field_invalid(here + ".port", Json(port), "port is not valid: " + std::string(port_text)));
-  check_webhook_path(service["path"].string_or(""), here + ".path", errors);
-}
-
-void check_webhook_client(const Json& client, const std::string& here, Errors& errors) {
-  const bool url = client["url"].is_string();
-  if (url == client["service"].is_object())
-    return errors.push_back(field_required(here, "exactly one of url or service is required"));
-  if (!url) return check_webhook_service(client["service"], here + ".service", errors);
-  if (const std::string text = client["url"].as_string(); !text.starts_with("https://"))
-    errors.push_back(field_invalid(here + ".url", Json(text.substr(0, text.find("://"))),
-                                   "'https' is the only allowed URL scheme; desired format: "
-                                   "https://host[/path]"));
 }
 
 /// Checks that the server supports one of the review versions that a webhook accepts.

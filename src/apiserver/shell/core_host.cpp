@@ -75,6 +75,13 @@ CoreHost::CoreHost(std::unique_ptr<Backend> backend, SharedCoreOptions options)
       on_request_(std::move(options.on_request)),
       backend_(std::move(backend)) {
   for (FaultRule& rule : options.faults) faults_.add(std::move(rule));
+  MutexLock lock(answers_->mutex);
+  answers_->host = this;
+}
+
+CoreHost::~CoreHost() {
+  MutexLock lock(answers_->mutex);
+  answers_->host = nullptr;
 }
 
 void CoreHost::Listeners::add(Front* front) {
@@ -154,6 +161,7 @@ Reply CoreHost::execute(const http::Request& request, const AuthenticatedRequest
     reply = perform(request, authenticated, front, progress);
     announce();
   }
+  call_for_watches();
   if (reply.call) return reply;
   report(request, authenticated.caller, reply);
   return reply;
@@ -318,7 +326,7 @@ std::size_t CoreHost::cut_watches() {
   return count;
 }
 
-void CoreHost::on_timeout() {
+void CoreHost::step() {
   MutexLock lock(mutex_);
   const WallTime now = clock_->wall_now();
   backend_->on_timeout(now);
@@ -328,6 +336,11 @@ void CoreHost::on_timeout() {
     watch.front->watches_ready({id});
   }
   announce();
+}
+
+void CoreHost::on_timeout() {
+  step();
+  call_for_watches();
 }
 
 std::optional<WallTime> CoreHost::next_due() const {
@@ -388,8 +401,32 @@ FaultCounts CoreHost::fault_counts(FaultId id) const {
 }
 
 void CoreHost::with(const std::function<void(Backend&)>& action) {
+  {
+    MutexLock lock(mutex_);
+    action(*backend_);
+    announce();
+  }
+  call_for_watches();
+}
+
+// Calls the webhooks that convert for running watches. They may answer during the call.
+void CoreHost::call_for_watches() {
+  std::vector<WatchWebhookCall> calls;
+  {
+    MutexLock lock(mutex_);
+    calls = backend_->take_webhook_calls();
+  }
+  for (const WatchWebhookCall& each : calls) {
+    webhooks_->call(each.call, [answers = answers_, id = each.id](const WebhookAnswer& answer) {
+      MutexLock lock(answers->mutex);
+      if (answers->host != nullptr) answers->host->on_webhook_answer(id, answer);
+    });
+  }
+}
+
+void CoreHost::on_webhook_answer(std::uint64_t id, const WebhookAnswer& answer) {
   MutexLock lock(mutex_);
-  action(*backend_);
+  backend_->on_webhook_answer(id, answer);
   announce();
 }
 

@@ -41,6 +41,9 @@ class Backend {
   virtual void close_watch(WatchId id) = 0;
   virtual void on_timeout(WallTime now) = 0;
   virtual std::optional<WallTime> next_due() const = 0;
+  /// Returns the calls of webhooks that running watches wait for, and takes their answers.
+  virtual std::vector<WatchWebhookCall> take_webhook_calls() { return {}; }
+  virtual void on_webhook_answer(std::uint64_t, const WebhookAnswer&) {}
   /// Returns the user of a token that the core issued.
   virtual std::optional<Caller> token_user(std::string_view, WallTime) { return std::nullopt; }
 };
@@ -96,6 +99,9 @@ struct WatchPiece {
 class CoreHost {
  public:
   CoreHost(std::unique_ptr<Backend> backend, SharedCoreOptions options);
+  ~CoreHost();
+  CoreHost(const CoreHost&) = delete;
+  CoreHost& operator=(const CoreHost&) = delete;
 
   const Clock& clock() const { return *clock_; }
   void attach(Front* front) EVENKEEL_EXCLUDES(mutex_);
@@ -155,6 +161,9 @@ class CoreHost {
   std::optional<WallTime> due() const EVENKEEL_REQUIRES(mutex_);
   void announce() EVENKEEL_REQUIRES(mutex_);
   void report(const http::Request& request, const Caller& caller, const Reply& reply) const;
+  void step() EVENKEEL_EXCLUDES(mutex_);
+  void call_for_watches() EVENKEEL_EXCLUDES(mutex_);
+  void on_webhook_answer(std::uint64_t id, const WebhookAnswer& answer) EVENKEEL_EXCLUDES(mutex_);
 
   // The fronts that wait for answers of webhooks. It outlives the host as long as calls run.
   class Listeners {
@@ -169,6 +178,14 @@ class CoreHost {
     std::vector<Front*> fronts_ EVENKEEL_GUARDED_BY(mutex_);
   };
 
+  // The host for answers of webhooks that running watches wait for. It outlives the host as long as calls
+  // run.
+  struct AnswerBox {
+    Mutex mutex;
+    CoreHost* host EVENKEEL_GUARDED_BY(mutex) = nullptr;
+  };
+
+  const std::shared_ptr<AnswerBox> answers_ = std::make_shared<AnswerBox>();
   const std::shared_ptr<Listeners> listeners_ = std::make_shared<Listeners>();
   const std::shared_ptr<const Clock> clock_;
   const std::vector<TokenUser> tokens_;

@@ -36,6 +36,11 @@ class CoreBackend final : public detail::Backend {
   void on_timeout(WallTime now) override { core_.on_timeout(now); }
   std::optional<WallTime> next_due() const override { return core_.next_due(); }
 
+  std::vector<WatchWebhookCall> take_webhook_calls() override { return core_.take_webhook_calls(); }
+  void on_webhook_answer(std::uint64_t id, const WebhookAnswer& answer) override {
+    core_.on_webhook_answer(id, answer);
+  }
+
   std::optional<Caller> token_user(std::string_view token, WallTime now) override {
     return core_.token_user(token, now);
   }

@@ -121,9 +121,26 @@ void keep_stored_versions(Json& crd) {
   }
 }
 
+namespace {
+
+/// Returns null if the versions are converted by their names only.
+std::shared_ptr<const ConversionHook> hook_of(const Json& spec) {
+  const Json& conversion = spec["conversion"];
+  if (conversion["strategy"] != Json("Webhook")) return nullptr;
+  auto hook = std::make_shared<ConversionHook>();
+  hook->client = conversion.at({"webhook", "clientConfig"});
+  hook->reviews = conversion.at({"webhook", "conversionReviewVersions"});
+  const Json& versions = spec["versions"];
+  for (std::size_t i = 0; i < versions.size(); ++i) hook->kinds.push_back(custom_kind(spec, versions[i]));
+  return hook;
+}
+
+}  // namespace
+
 std::vector<ResourceType> resources_of(const Json& crd) {
   std::vector<ResourceType> out;
   const Json& versions = crd.at({"spec", "versions"});
+  const std::shared_ptr<const ConversionHook> hook = hook_of(crd["spec"]);
   std::shared_ptr<const CustomKind> storage;
   for (std::size_t i = 0; i < versions.size(); ++i)
     if (versions[i]["storage"].bool_or(false))
@@ -133,6 +150,7 @@ std::vector<ResourceType> resources_of(const Json& crd) {
     out.push_back(resource_of(crd, versions[i]));
     out.back().storage_version = storage ? storage->version : "";
     out.back().storage_kind = storage;
+    out.back().hook = hook;
     out.back().deprecation = deprecation_of(crd["spec"], versions[i]);
   }
   return out;

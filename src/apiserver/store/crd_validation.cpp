@@ -11,6 +11,7 @@
 
 #include "apiserver/schema/name_rules.hpp"
 #include "apiserver/schema/structural.hpp"
+#include "apiserver/schema/webhook_client.hpp"
 #include "apiserver/store/crd_rules.hpp"
 
 namespace evenkeel {
@@ -52,6 +53,7 @@ class CrdCheck {
     check_names();
     check_parts();
     check_conversion();
+    check_bundle(live);
     check_stored_versions();
     if (live.is_null()) check_approval();
     if (!live.is_null()) check_unchanged(live);
@@ -289,6 +291,9 @@ class CrdCheck {
       errors.push_back(field_required(path + "strategy"));
     else if (strategy != "None" && strategy != "Webhook")
       errors.push_back(field_not_supported(path + "strategy", strategy, {Json("None"), Json("Webhook")}));
+    if (strategy != "None" && spec_["preserveUnknownFields"].bool_or(false))
+      errors.push_back(
+          field_invalid(path + "strategy", strategy, "must be None if spec.preserveUnknownFields is true"));
     if (strategy == "Webhook") {
       check_client(client, path + "webhookClientConfig");
       check_reviews(reviews, path + "conversionReviewVersions");
@@ -302,13 +307,17 @@ class CrdCheck {
   void check_client(const Json& client, const std::string& path) {
     if (!client.is_object())
       return errors.push_back(field_required(path, "required when strategy is set to Webhook"));
-    const std::string url = client["url"].string_or("");
-    if (client["url"].is_null() == client["service"].is_null())
-      return errors.push_back(field_required(path, "exactly one of url or service is required"));
-    if (!client["url"].is_null() && !url.starts_with("https://"))
-      errors.push_back(
-          field_invalid(path + ".url", url.substr(0, url.find("://")),
-                        "'https' is the only allowed URL scheme; desired format: https://host[/path]"));
+    check_webhook_client(client, path, errors);
+  }
+
+  /// Once established, a bundle that could be read must not become one that cannot.
+  void check_bundle(const Json& live) {
+    const auto bundle = [](const Json& crd) -> const Json& {
+      return crd.at({"spec", "conversion", "webhook", "clientConfig", "caBundle"});
+    };
+    if (!has_condition(live, "Established") || !ca_bundle_problem(bundle(live)).empty()) return;
+    if (const std::string problem = ca_bundle_problem(bundle(crd_)); !problem.empty())
+      errors.push_back(field_invalid("spec.conversion.webhookClientConfig.caBundle", bundle(crd_), problem));
   }
 
   void check_reviews(const Json& reviews, const std::string& path) {

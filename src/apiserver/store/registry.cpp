@@ -99,7 +99,8 @@ Registry::Registry(const Frozen& from, SchemaCatalog& catalog, Store& store)
       types_(from.types_),
       order_(from.order_),
       custom_(from.custom_),
-      generation_(from.generation_) {}
+      generation_(from.generation_),
+      hooked_(from.hooked_) {}
 
 Registry::Frozen Registry::freeze() {
   Frozen out;
@@ -107,6 +108,7 @@ Registry::Frozen Registry::freeze() {
   out.order_ = order_;
   out.custom_ = custom_;
   out.generation_ = generation_;
+  out.hooked_ = hooked_;
   return out;
 }
 
@@ -132,6 +134,8 @@ ResourceTypePtr Registry::completed(const Types::const_iterator& at) {
     type->schema = catalog_.custom(*type->custom_kind);
     type->storage_schema = type->storage_kind ? catalog_.custom(*type->storage_kind) : type->schema;
     type->table = custom_table(*type->custom_kind);
+    if (type->hook)
+      for (const CustomKind& kind : type->hook->kinds) type->schemas[kind.version] = catalog_.custom(kind);
   } else {
     type->schema = catalog_.builtin(type->group, type->version, type->kind);
     type->table = builtin_table(catalog_.data(), type->api_version(), type->plural);
@@ -157,6 +161,7 @@ ResourceTypePtr Registry::find_any(const Collection& collection) {
   for (auto at = types_.begin(); at != types_.end(); ++at) {
     const ResourceType& type = *at->second;
     if (type.collection != collection.id) continue;
+    if (type.hook && type.version == type.storage_version) return completed(at);
     if (best == types_.end() ||
         (type.from_storage == nullptr && version_before(type.version, best->second->version)))
       best = at;
@@ -178,6 +183,7 @@ void Registry::set_custom(const std::string& crd_name, std::vector<ResourceType>
   remove_custom(crd_name);
   for (ResourceType& type : versions) {
     type.shape = generation_;
+    hooked_ += type.hook ? 1U : 0U;
     type.collection = store_.collection(type.group, type.plural, type.namespaced).id;
     const Key& key = custom_[crd_name].emplace_back(type.group, type.version, type.plural);
     types_.exchange(Key(key), std::make_shared<const ResourceType>(std::move(type)));
@@ -188,7 +194,10 @@ void Registry::remove_custom(const std::string& crd_name) {
   ++generation_;
   const auto at = custom_.find(crd_name);
   if (at == custom_.end()) return;
-  for (const Key& key : at->second) types_.extract(key);
+  for (const Key& key : at->second) {
+    hooked_ -= types_.find(key)->second->hook ? 1U : 0U;
+    types_.extract(key);
+  }
   custom_.erase(at);
 }
 

@@ -44,6 +44,7 @@ class Registry {
     std::shared_ptr<const GroupVersions> order_;
     CustomTypes custom_;
     std::uint64_t generation_ = 0;
+    std::size_t hooked_ = 0;
   };
 
   /// Serves the built-in resources. `catalog` and `store` must outlive the registry.
@@ -70,6 +71,8 @@ class Registry {
   std::vector<ServedVersion> versions() const;
   /// Returns all served versions of all CRDs.
   std::vector<CustomKind> custom_kinds() const;
+  /// Returns true if a webhook converts the objects of any CRD.
+  bool has_hooks() const { return hooked_ > 0; }
   /// Returns a counter that changes with the set of served resources.
   std::uint64_t generation() const { return generation_; }
 
@@ -83,6 +86,7 @@ class Registry {
   std::shared_ptr<const GroupVersions> order_;  // built-in group versions, as served
   CustomTypes custom_;
   std::uint64_t generation_ = 0;
+  std::size_t hooked_ = 0;  // custom types with a hook
 };
 
 /// Orders the versions of a group: v2 before v1 before v1beta1 before anything else.

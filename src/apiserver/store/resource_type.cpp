@@ -17,6 +17,13 @@ namespace {
 Json as_read(const ResourceType& type, const Stored& object, Json body) {
   if (type.from_storage) return type.from_storage(std::move(body));
   if (type.reads_as_stored(object) || !type.storage_schema) return body;
+  if (type.hook) {
+    if (const auto own = type.schemas.find(object.form().version); own != type.schemas.end()) {
+      prune(body, *own->second);
+      apply_defaults(body, *own->second);
+    }
+    return body;
+  }
   prune(body, *type.storage_schema);
   apply_defaults(body, *type.storage_schema);
   if (type.version != type.storage_version) prune(body, *type.schema);
@@ -41,7 +48,8 @@ std::string ResourceType::head() const {
 
 bool ResourceType::reads_as_stored(const Stored& object) const {
   if (from_storage != nullptr) return false;
-  return !custom || (version == storage_version && object.shape() == shape);
+  if (hook) return object.form().version == version && object.form().shape == shape;
+  return !custom || (version == storage_version && object.form().shape == shape);
 }
 
 Json ResourceType::read(const Stored& object) const {
@@ -51,6 +59,13 @@ Json ResourceType::read(const Stored& object) const {
 Json ResourceType::document(const Stored& object, Json body) const {
   body = as_read(*this, object, std::move(body));
   body["apiVersion"] = api_version();
+  body["kind"] = kind;
+  return body;
+}
+
+Json ResourceType::document_as_stored(const Stored& object) const {
+  Json body = as_read(*this, object, object.document());
+  body["apiVersion"] = group + "/" + object.form().version;
   body["kind"] = kind;
   return body;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,6 +64,13 @@ struct ScalePaths {
 /// Converts a document to another version, except apiVersion and kind.
 using Convert = Json (*)(Json);
 
+/// The webhook that converts the objects of a custom kind between its versions.
+struct ConversionHook {
+  Json client = {};                    ///< spec.conversion.webhook.clientConfig
+  Json reviews = {};                   ///< spec.conversion.webhook.conversionReviewVersions
+  std::vector<CustomKind> kinds = {};  ///< All versions, served or not.
+};
+
 struct ResourceType {
   std::string group = {};
   std::string version = {};
@@ -93,6 +101,10 @@ struct ResourceType {
   std::string deprecation = {};  ///< Warning sent to clients of this version; empty: none.
   std::shared_ptr<const CustomKind> storage_kind = {};  ///< The storage version in the CRD.
   std::shared_ptr<const KindSchema> storage_schema = {};
+  /// Null: the versions of a custom kind differ in their apiVersion only.
+  std::shared_ptr<const ConversionHook> hook = {};
+  /// With a hook: the schemas of all versions, by version.
+  std::map<std::string, std::shared_ptr<const KindSchema>, std::less<>> schemas = {};
   std::uint64_t shape = 0;  ///< Identifies storage_schema; changes with the CRD.
   std::shared_ptr<const KindSchema> schema = {};
   std::shared_ptr<const TableShape> table = {};
@@ -112,9 +124,14 @@ struct ResourceType {
   Json document(const Stored& object, Json body) const;
   /// Returns its text: {"kind":...,"apiVersion":...,...}.
   std::string text(const Stored& object) const;
-  /// Returns the shape of objects written in this version: that of the storage version if they are equal,
-  /// otherwise 0.
-  std::uint64_t stored_shape() const { return version == storage_version ? shape : 0; }
+  /// Returns the form of objects written in this version. Their shape is known if it is the storage version.
+  StoredForm stored_form() const {
+    return {.shape = version == storage_version ? shape : 0, .version = custom ? storage_version : ""};
+  }
+  /// Returns true if only the webhook can bring the object into this version.
+  bool converts(const Stored& object) const { return hook && object.form().version != version; }
+  /// Returns the object as stored, with the defaults of its own version, which may be another than this one.
+  Json document_as_stored(const Stored& object) const;
   /// Converts a stored document to this version.
   Json read(const Stored& object) const;
   bool reads_as_stored(const Stored& object) const;

@@ -34,8 +34,8 @@ void ParsedBodies::trim() {
   }
 }
 
-Stored::Stored(const Json& body, std::uint64_t version, std::uint64_t shape)
-    : version_(version), shape_(shape) {
+Stored::Stored(const Json& body, std::uint64_t version, StoredForm form)
+    : version_(version), form_(std::move(form)) {
   const Json& metadata = body["metadata"];
   name_ = metadata["name"].string_or("");
   space_ = metadata["namespace"].string_or("");
@@ -97,7 +97,7 @@ Json Stored::owners() const {
 StoredPtr Stored::with_version(std::uint64_t version) const {
   Json body = document();
   body["metadata"]["resourceVersion"] = std::to_string(version);
-  return std::make_shared<const Stored>(body, version, 0);
+  return std::make_shared<const Stored>(body, version, StoredForm{.version = form_.version});
 }
 
 std::string Collection::key_of(std::string_view namespace_, std::string_view name) const {
@@ -170,13 +170,13 @@ StoredPtr Store::find(const Collection& collection, std::string_view key) const 
   return at == collection.objects.end() ? nullptr : at->second;
 }
 
-StoredPtr Store::put(Collection& collection, Json body, std::uint64_t shape) {
+StoredPtr Store::put(Collection& collection, Json body, StoredForm form) {
   const auto change = std::make_shared<Change>();
   change->version = ++version_;
   body["metadata"]["resourceVersion"] = std::to_string(version_);
   body.erase("apiVersion");
   body.erase("kind");
-  StoredPtr object = std::make_shared<const Stored>(body, version_, shape);
+  StoredPtr object = std::make_shared<const Stored>(body, version_, std::move(form));
   parsed_.add(object, std::move(body));
   change->after = object;
   change->key = collection.key_of(object->namespace_(), object->name());

@@ -25,12 +25,18 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
+/// The form in which the body of an object is stored.
+struct StoredForm {
+  std::uint64_t shape = 0;   ///< ResourceType::shape when it was stored; 0: unknown.
+  std::string version = {};  ///< The version of a custom kind; empty: the resource has one form for all.
+};
+
 /// One version of an object; immutable. Shared by the store, the history, all watches, and the worlds that
 /// begin from one server. apiVersion and kind are not part of it: they are those of the resource through
 /// which it is read. It is kept as text, which takes a tenth of the memory of the parsed document.
 class Stored {
  public:
-  Stored(const Json& body, std::uint64_t version, std::uint64_t shape);
+  Stored(const Json& body, std::uint64_t version, StoredForm form = {});
 
   /// Returns the document without apiVersion and kind, parsed; see also ParsedBodies.
   Json document() const;
@@ -47,8 +53,7 @@ class Stored {
   /// Returns the members as text, without the braces: `"metadata":{...},"spec":{...}`.
   const std::string& text() const { return text_; }
   std::uint64_t version() const { return version_; }
-  /// Returns the shape that the body had when it was stored (ResourceType::shape); 0: unknown.
-  std::uint64_t shape() const { return shape_; }
+  const StoredForm& form() const { return form_; }
   const std::string& name() const { return name_; }
   const std::string& namespace_() const { return space_; }
   const std::string& uid() const { return uid_; }
@@ -67,7 +72,7 @@ class Stored {
   void begin_member(std::string_view name);
 
   const std::uint64_t version_;
-  const std::uint64_t shape_;
+  const StoredForm form_;
   std::string name_;
   std::string space_;
   std::string uid_;
@@ -203,8 +208,8 @@ class Store {
   /// valid until shrink().
   const Json& body(const StoredPtr& object) { return parsed_.body(object); }
   const Json& metadata(const StoredPtr& object) { return body(object)["metadata"]; }
-  /// Creates or replaces an object; sets metadata.resourceVersion. `shape` becomes Stored::shape().
-  StoredPtr put(Collection& collection, Json body, std::uint64_t shape = 0);
+  /// Creates or replaces an object; sets metadata.resourceVersion. `form` becomes Stored::form().
+  StoredPtr put(Collection& collection, Json body, StoredForm form = {});
   /// Removes and returns an object; null if it does not exist.
   StoredPtr erase(Collection& collection, std::string_view key);
   std::uint64_t version() const { return version_; }

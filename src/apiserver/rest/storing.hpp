@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last step of a write: the object in the version in which it is stored.
+#pragma once
+
+#include <optional>
+
+#include "apiserver/rest/call.hpp"
+#include "apiserver/rest/write.hpp"
+
+namespace evenkeel {
+inline namespace v0 {
+namespace apiserver {
+
+/// Converts a built-in object to the storage version; removes apiVersion and kind.
+Json stored_form(const ResourceType& type, Json object);
+
+/// The result of a write on its way into the store, and back in the version of the request. A real server
+/// converts it in both directions; the second may fail after the object was stored.
+/// Lifetime: keeps a reference to the call.
+class Storing {
+ public:
+  /// Throws WebhookNeeded, and StatusError if there is no stored form.
+  Storing(Call& call, Json object);
+
+  /// Returns the form in which it is stored, with the resourceVersion of the object.
+  const Json& body() const { return body_; }
+
+  /// Returns the outcome of a dry run, which converts too. Throws StatusError.
+  WriteOutcome rehearse(Json object) &&;
+  /// Throws StatusError if it was stored but cannot be shown.
+  WriteOutcome put() &&;
+
+ private:
+  Call& call_;
+  const ResourceType& type_;
+  Json body_ = {};
+  Json shown_ = {};
+  std::optional<StatusError> failure_ = {};
+};
+
+}  // namespace apiserver
+}  // namespace v0
+}  // namespace evenkeel
