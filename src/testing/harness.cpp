@@ -38,7 +38,7 @@ apiserver::SharedCoreOptions core_options(const HarnessOptions& options, std::sh
   made.core.seed = options.seed;
   made.world = options.world;
   made.faults = options.faults;
-  made.webhooks = make_webhook_caller(options.webhooks);
+  made.webhooks = make_webhook_caller(options.webhooks, options.conversions);
   made.clock = std::move(clock);
   return made;
 }
@@ -171,6 +171,7 @@ Harness::Impl::Impl(HarnessOptions options)
           {.transport = test_transport(), .clock = clock_, .field_owner = "test", .seed = options_.seed}) {
   for (const Json& configuration : harness_webhook_configurations(options_.webhooks))
     core_->install(configuration.dump());
+  for (const Json& definition : harness_definitions(options_.conversions)) core_->install(definition.dump());
   last_fault_ = options_.faults.size();
   clock_->set_pass([this](TimePoint deadline) { pass(deadline); });
   begin_process();

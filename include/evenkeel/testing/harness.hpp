@@ -36,6 +36,7 @@
 #include <evenkeel/controller/result_core.hpp>
 #include <evenkeel/events/event_recorder.hpp>
 #include <evenkeel/testing/object.hpp>
+#include <evenkeel/webhook/conversion.hpp>
 #include <evenkeel/webhook/webhook.hpp>
 
 namespace evenkeel {
@@ -88,6 +89,10 @@ struct HarnessOptions {
   /// Webhooks of the operator, at most one of a kind: the server calls them for the writes of controllers and
   /// of the test, as a real one does, at once. Their functions must not send requests to the harness.
   std::vector<Webhook> webhooks = {};
+  /// Conversions of the operator, between versions that set ResourceInfo::installs_crd: the harness installs
+  /// their definitions, and the server calls the functions wherever an object is needed in another version
+  /// than the stored one, at once. They must not send requests to the harness.
+  std::vector<Conversion> conversions = {};
   std::shared_ptr<detail::HarnessHooks> hooks = {};  ///< For explore().
 };
 
