@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The webhooks and conversions of a harness: the API server calls their functions, at once and without a socket.
+// The webhooks and conversions of a harness: the API server calls their functions, at once and without a
+// socket.
 #pragma once
 
 #include <memory>

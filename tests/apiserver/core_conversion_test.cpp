@@ -363,6 +363,19 @@ TEST_F(ConversionWebhookTest, EndsAWatchWhoseObjectCannotBeConverted) {
                  R"(Post "https://127.0.0.1:9443/convert?timeout=30s": connection refused)"));
 }
 
+TEST_F(ConversionWebhookTest, ShowsWatchesTheDeletionsOfADefinitionThatIsRemoved) {
+  store("a", 1);
+  const CoreReply watch = ask(v2 + "?watch=1&resourceVersion=" + get(ships + "/a").version());
+  ASSERT_EQ(remove(crds + "/ships.example.com").status, 200);
+  tick_after(1s);
+  ASSERT_EQ(get(crds + "/ships.example.com").status, 404);
+  EXPECT_EQ(seen(watch), "") << "the webhook still works";
+  EXPECT_FALSE(ended);
+  answer_watches();
+  EXPECT_EQ(seen(watch), "DELETED a");
+  EXPECT_TRUE(ended);
+}
+
 TEST_F(ConversionWebhookTest, ForgetsACallOfWatchesThatAreGone) {
   store("a", 1);
   const CoreReply watch = ask(v2 + "?watch=1&resourceVersion=" + get(ships + "/a").version());
@@ -453,7 +466,7 @@ TEST_F(ConversionWebhookTest, RefusesWrongAnswers) {
                 R"(used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?'))");
 }
 
-TEST_F(ConversionWebhookTest, NamesTheObjectOfAListThatIsWrong) {
+TEST_F(ConversionWebhookTest, RefusesAListInTheWordsForItsObject) {
   store("a", 1);
   store("b", 2);
   change = [](Json& response) { response["convertedObjects"][1]["metadata"]["uid"] = "u"; };
@@ -461,8 +474,7 @@ TEST_F(ConversionWebhookTest, NamesTheObjectOfAListThatIsWrong) {
   EXPECT_EQ(reply.status, 500);
   EXPECT_EQ(
       reply.message(),
-      "conversion webhook for example.com/v2, Kind=ShipList returned invalid converted object at index 1: "
-      "must have the same UID: " +
+      "conversion webhook for example.com/v1, Kind=Ship returned invalid object: must have the same UID: " +
           get(ships + "/b").uid() + " != u");
 }
 
@@ -491,6 +503,17 @@ TEST_F(ConversionWebhookTest, StoresNothingThatHasNoStoredForm) {
       "conversion webhook for example.com/v2, Kind=Ship failed: the server could not find the requested "
       "resource");
   EXPECT_EQ(get(ships + "/a").status, 404);
+}
+
+TEST_F(ConversionWebhookTest, ShowsTheDefaultsOfTheStoredVersion) {
+  Json next = definition();
+  next["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["port"]
+      ["default"] = "Kiel";
+  next["metadata"]["resourceVersion"] = get(crds + "/ships.example.com").version();
+  ASSERT_EQ(put(crds + "/ships.example.com", next).status, 200);
+  const CoreReply made = ask(http::Method::post, v2, new_ship("a", 7).dump());
+  EXPECT_EQ(made["spec"], Json::parse(R"({"people":{"count":7},"port":"Kiel"})")) << made.text;
+  EXPECT_EQ(ask(v2 + "/a").text, made.text);
 }
 
 TEST_F(ConversionWebhookTest, StoresWhatOnlyTheAnswerCannotShow) {
@@ -619,11 +642,52 @@ TEST_F(ConversionWebhookTest, RemovesWhatAnApplierHadInItsLastVersion) {
 
 TEST_F(ConversionWebhookTest, SaysThatAnApplyCouldNotCompare) {
   EXPECT_EQ(applied(v2, "one", new_ship("a", 3)), R"({"people":{"count":3}})");
+  const std::string failed = "conversion webhook for example.com/v1, Kind=Ship failed: ";
+  change = [this](Json& response) {
+    if (asked_for().at({"objects", "0", "spec", "crew"}) == Json(4))
+      response["result"] = Json::parse(R"({"status":"Failure","message":"no way"})");
+  };
+  EXPECT_EQ(applied(ships, "two", ship("a", 4)), "failed to convert new object: " + failed + "no way");
   raw = WebhookAnswer{.status = 404};
+  EXPECT_EQ(applied(ships, "two", ship("a", 4)), failed + "the server could not find the requested resource");
+}
+
+TEST_F(ConversionWebhookTest, SaysWhichStepOfPruningFailed) {
+  Json first = ship("a", 3);
+  first["spec"]["port"] = "Kiel";
+  EXPECT_EQ(applied(ships, "one", first), R"({"crew":3,"port":"Kiel"})");
+  change = [this](Json& response) {
+    const Json object = asked_for()["objects"][0];
+    if (object.at({"spec", "people", "count"}) == Json(9) || object.at({"spec", "crew"}) == Json(9))
+      response["result"] = Json::parse(R"({"status":"Failure","message":"no way"})");
+  };
   EXPECT_EQ(
-      applied(ships, "two", ship("a", 4)),
-      "failed to convert old object: conversion webhook for example.com/v1, Kind=Ship failed: the server "
-      "could not find the requested resource");
+      applied(v2, "one", new_ship("a", 9)),
+      "failed to prune fields: failed to convert merged object to last applied version: conversion webhook "
+      "for example.com/v2, Kind=Ship failed: no way");
+  EXPECT_EQ(applied(v2, "two", new_ship("a", 3)), R"({"people":{"count":3},"port":"Kiel"})");
+  EXPECT_EQ(applied(ships, "one", ship("a", 9)),
+            "failed to prune fields: failed add back owned items: failed to convert merged object at version "
+            "example.com/v2: conversion webhook for example.com/v1, Kind=Ship failed: no way");
+}
+
+TEST_F(ConversionWebhookTest, RefusesToCompareForAManagerOfAVersionThatIsGone) {
+  EXPECT_EQ(applied(ships, "one", ship("a", 3)), R"({"crew":3})");
+  Json next = definition("v2");
+  next["metadata"]["resourceVersion"] = get(crds + "/ships.example.com").version();
+  ASSERT_EQ(put(crds + "/ships.example.com", next).status, 200);
+  ASSERT_EQ(ask(http::Method::put, v2 + "/a", ask(v2 + "/a").text).status, 200);  // moves it
+  ASSERT_EQ(merge(crds + "/ships.example.com/status", R"({"status":{"storedVersions":["v2"]}})").status, 200);
+  next["spec"]["versions"] = Json::array({next["spec"]["versions"][1]});
+  next["metadata"]["resourceVersion"] = get(crds + "/ships.example.com").version();
+  ASSERT_EQ(put(crds + "/ships.example.com", next).status, 200);
+  EXPECT_EQ(applied(v2, "two", new_ship("a", 4)),
+            "request to convert CR to an invalid group/version: example.com/v1");
+  const CoreReply changed =
+      ask(http::Method::patch, v2 + "/a", R"({"spec":{"people":{"count":5}}})", merge_type);
+  EXPECT_EQ(changed.status, 200) << changed.text;
+  EXPECT_TRUE(changed.body.at({"metadata", "managedFields"}).is_null()) << "an update leaves no managers";
+  EXPECT_EQ(applied(v2, "two", new_ship("a", 5)), R"({"people":{"count":5}})");
 }
 
 TEST_F(ConversionWebhookTest, ShowsAdmissionTheVersionOfItsRules) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view last_applied_annotation = "kubectl.kubernetes.io/last-applied-configuration";
 
-constexpr const char* add_back_failure = "failed add back owned items: ";
+constexpr const char* prune_failure = "failed to prune fields: ";
 
 /// Conflicting fields with their owners.
 using Conflicts = std::vector<std::pair<ManagerId, FieldPath>>;
@@ -54,6 +54,7 @@ class Application {
   /// Without conflicts, the results are in `object` and `managers`.
   Conflicts run(Managers managers_before, Force force) {
     managers = std::move(managers_before);
+    check_versions();
     const ManagedSet last = managers[id_];
     const FieldSet reset = reset_fields(kind_, context_.subresource);
     object = merge_by_schema(live_, applied_, root_);
@@ -75,42 +76,52 @@ class Application {
   Managers managers;
 
  private:
+  /// Converts the live object for each manager, as a real server does at first. Throws StatusError.
+  void check_versions() const {
+    for (const auto& [id, set] : managers) in_version_of(live_, set.api_version, context_, "");
+  }
+
   /// Removes the fields that this manager applied last time, does not apply now, and no other manager owns:
   /// in the version of that time.
   void prune(const ManagedSet& last) {
-    const KindSchema* kind = last.fields.empty() ? nullptr : schema_of(last.api_version, kind_, context_);
-    if (kind == nullptr) return;
-    const Schema& root = kind->root();
-    const Json merged = in_version_of(object, kind->api_version(), context_,
-                                      "failed to convert merged object to last applied version: ");
+    if (last.fields.empty()) return;
+    const std::string failure = prune_failure;
+    const Json merged = in_version_of(object, last.api_version, context_,
+                                      failure + "failed to convert merged object to last applied version: ");
+    const KindSchema& kind = schema_of(last.api_version, kind_, context_);
+    const Schema& root = kind.root();
     const FieldSet last_named = last.fields.with_named_parents(&root);
     Json pruned = remove_fields(merged, last_named, root);
     std::map<std::string, FieldSet> owned;
     for (const auto& [id, set] : managers) {
-      FieldSet& fields = owned[context_.others ? set.api_version : kind->api_version()];
+      FieldSet& fields = owned[context_.others ? set.api_version : kind.api_version()];
       fields = fields.united(set.fields);
     }
     // The fields of this version first: another one may need them for its conversion.
-    if (const auto own = owned.extract(kind->api_version()); !own.empty())
-      pruned = with_owned(merged, pruned, *kind, own.mapped());
-    for (const auto& [version, fields] : owned)
-      if (const KindSchema* other = schema_of(version, kind_, context_))
-        pruned = with_owned(merged, pruned, *other, fields);
-    pruned = in_version_of(pruned, kind->api_version(), context_, add_back_failure);
+    if (const auto own = owned.extract(kind.api_version()); !own.empty())
+      pruned = with_owned(merged, pruned, own.key(), own.mapped());
+    for (const auto& [version, fields] : owned) pruned = with_owned(merged, pruned, version, fields);
+    pruned = in_version_of(
+        pruned, kind.api_version(), context_,
+        failure +
+            "failed add back dangling items: failed to convert pruned object to last applied version: ");
     // Remove only fields that this manager owned before; fields below them have no owner.
     const FieldSet left = fields_of(pruned, root).with_named_parents(&root);
     const FieldSet gone =
         fields_of(merged, root).with_named_parents(&root).without(left).intersected(last_named);
-    object = in_version_of(remove_fields(merged, gone, root), kind_.api_version(), context_,
-                           "failed to convert pruned object: ");
+    object = in_version_of(remove_fields(merged, gone, root), kind_.api_version(), context_, failure);
   }
 
-  /// Returns the pruned object with the owned fields that pruning removed, in the version of `kind`.
-  Json with_owned(const Json& merged, const Json& pruned, const KindSchema& kind,
+  /// Returns the pruned object with the owned fields that pruning removed, in a version.
+  Json with_owned(const Json& merged, const Json& pruned, const std::string& version,
                   const FieldSet& owned) const {
-    const Schema& root = kind.root();
-    const Json whole = in_version_of(merged, kind.api_version(), context_, add_back_failure);
-    const Json bare = in_version_of(pruned, kind.api_version(), context_, add_back_failure);
+    const auto failure = [&](const char* which) {
+      return std::string(prune_failure) + "failed add back owned items: failed to convert " + which +
+             " object at version " + version + ": ";
+    };
+    const Json whole = in_version_of(merged, version, context_, failure("merged"));
+    const Json bare = in_version_of(pruned, version, context_, failure("pruned"));
+    const Schema& root = schema_of(version, kind_, context_).root();
     const FieldSet kept =
         fields_of(bare, root).with_named_parents(&root).united(owned.with_named_parents(&root));
     return remove_fields(whole, fields_of(whole, root).with_named_parents(&root).without(kept), root);
@@ -120,9 +131,8 @@ class Application {
     Conflicts result;
     for (const auto& [id, set] : managers) {
       if (id == id_) continue;
-      const Comparison* seen = changes.seen_in(set.api_version);
-      if (seen == nullptr) continue;
-      for (const FieldPath& path : set.fields.intersected(seen->modified.united(seen->added)).paths())
+      const Comparison& seen = changes.seen_in(set.api_version);
+      for (const FieldPath& path : set.fields.intersected(seen.modified.united(seen.added)).paths())
         result.emplace_back(id, path);
     }
     return result;

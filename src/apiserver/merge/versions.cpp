@@ -11,14 +11,14 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-const KindSchema* schema_of(const std::string& api_version, const KindSchema& kind,
+const KindSchema& schema_of(const std::string& api_version, const KindSchema& kind,
                             const WriteContext& context) {
-  if (!context.others || api_version == kind.api_version()) return &kind;
+  if (!context.others || api_version == kind.api_version()) return kind;
   return context.others->schema(api_version);
 }
 
 Json in_version_of(const Json& object, const std::string& api_version, const WriteContext& context,
-                   const char* failure) {
+                   const std::string& failure) {
   if (!context.others || object["apiVersion"] == Json(api_version)) return object;
   try {
     return context.others->convert(object, api_version);
@@ -27,17 +27,16 @@ Json in_version_of(const Json& object, const std::string& api_version, const Wri
   }
 }
 
-const Comparison* VersionedChanges::seen_in(const std::string& api_version) {
-  if (!context_.others || api_version == kind_.api_version()) return &changes_;
-  const auto [place, fresh] = others_.try_emplace(api_version);
-  if (!fresh) return place->second ? &*place->second : nullptr;
-  const KindSchema* kind = context_.others->schema(api_version);
-  if (kind == nullptr) return nullptr;
+const Comparison& VersionedChanges::seen_in(const std::string& api_version) {
+  if (!context_.others || api_version == kind_.api_version()) return changes_;
+  if (const auto known = others_.find(api_version); known != others_.end()) return known->second;
   const Json before = in_version_of(before_, api_version, context_, "failed to convert old object: ");
   const Json after = in_version_of(after_, api_version, context_, "failed to convert new object: ");
-  place->second =
-      without_reset_fields(compare(before, after, kind->root()), reset_fields(*kind, context_.subresource));
-  return &*place->second;
+  const KindSchema& kind = context_.others->schema(api_version);
+  return others_
+      .emplace(api_version, without_reset_fields(compare(before, after, kind.root()),
+                                                 reset_fields(kind, context_.subresource)))
+      .first->second;
 }
 
 void VersionedChanges::take_from(Managers& managers, const std::optional<ManagerId>& except) {
@@ -46,10 +45,10 @@ void VersionedChanges::take_from(Managers& managers, const std::optional<Manager
       ++place;
       continue;
     }
-    const Comparison* seen = seen_in(place->second.api_version);
+    const Comparison& seen = seen_in(place->second.api_version);
     FieldSet& fields = place->second.fields;
-    if (seen != nullptr) fields = fields.without(seen->modified.united(seen->added)).without(seen->removed);
-    place = seen == nullptr || fields.empty() ? managers.erase(place) : std::next(place);
+    fields = fields.without(seen.modified.united(seen.added)).without(seen.removed);
+    place = fields.empty() ? managers.erase(place) : std::next(place);
   }
 }
 

@@ -22,21 +22,21 @@ namespace apiserver {
 class OtherVersions {
  public:
   virtual ~OtherVersions() = default;
-  /// Returns the schema of a version ("example.com/v1"); null if there is none.
-  virtual const KindSchema* schema(const std::string& api_version) = 0;
-  /// Returns the object in a version. Throws StatusError.
+  /// Returns the schema of a version ("example.com/v1"). Throws StatusError if the kind has it no more.
+  virtual const KindSchema& schema(const std::string& api_version) = 0;
+  /// Returns the object in a version. Throws StatusError, also if the kind has the version no more.
   virtual Json convert(const Json& object, const std::string& api_version) = 0;
 };
 
 /// Returns the schema of a version as a write in `kind` knows it: `kind` itself if the versions do not
-/// differ.
-const KindSchema* schema_of(const std::string& api_version, const KindSchema& kind,
+/// differ. Throws StatusError.
+const KindSchema& schema_of(const std::string& api_version, const KindSchema& kind,
                             const WriteContext& context);
 
 /// Returns `object` in a version, as it is if the versions do not differ. Throws StatusError, its text after
 /// `failure`.
 Json in_version_of(const Json& object, const std::string& api_version, const WriteContext& context,
-                   const char* failure);
+                   const std::string& failure);
 
 /// The change of an object by one write.
 /// Lifetime: keeps references to all arguments but `changes`.
@@ -48,9 +48,9 @@ class VersionedChanges {
       : before_(before), after_(after), changes_(std::move(changes)), kind_(kind), context_(context) {}
 
   const Comparison& own() const { return changes_; }
-  /// Returns the changes that a manager of a version sees; null if there is no such version any more. Throws
-  /// StatusError.
-  const Comparison* seen_in(const std::string& api_version);
+  /// Returns the changes that a manager of a version sees. Throws StatusError; like a real server, also for a
+  /// version that was removed: its managers have to be removed first.
+  const Comparison& seen_in(const std::string& api_version);
   /// Takes the changed and removed fields from all managers but `except`, and drops those that have none
   /// left.
   void take_from(Managers& managers, const std::optional<ManagerId>& except);
@@ -61,7 +61,7 @@ class VersionedChanges {
   const Comparison changes_;
   const KindSchema& kind_;
   const WriteContext& context_;
-  std::map<std::string, std::optional<Comparison>> others_ = {};
+  std::map<std::string, Comparison> others_ = {};
 };
 
 }  // namespace apiserver

@@ -34,10 +34,8 @@ std::string quoted(const std::string& text) {
   return Json(text).dump();
 }
 
-/// Returns "example.com/v1, Kind=Ship" of the object, or of the list if there are several.
-std::string described(const ConversionOrder& order) {
-  if (order.objects.size() > 1) return order.api_version() + ", Kind=" + order.type->list_kind;
-  const Json& object = order.objects.front();
+/// Returns "example.com/v1, Kind=Ship".
+std::string described(const Json& object) {
   return object["apiVersion"].string_or("") + ", Kind=" + object["kind"].string_or("");
 }
 
@@ -93,27 +91,24 @@ Json objects_in(const ConversionOrder& order, const WebhookAnswer& answer) {
 }
 
 /// Throws BadAnswer unless both are one object. Source: validateConvertedObject.
-void check_same(const Json& original, const Json& converted, const std::string& where) {
+void check_same(const Json& original, const Json& converted) {
   for (const auto& [member, title] :
        {std::pair("name", "name"), std::pair("namespace", "namespace"), std::pair("uid", "UID")}) {
     const std::string before = original.at({"metadata", member}).string_or("");
     const std::string after = converted.at({"metadata", member}).string_or("");
     if (before != after)
-      throw BadAnswer{"returned invalid " + where + ": must have the same " + title + ": " + before +
+      throw BadAnswer{std::string("returned invalid object: must have the same ") + title + ": " + before +
                       " != " + after};
   }
 }
 
-void check_type(const ConversionOrder& order, const Json& original, const Json& converted,
-                const std::string& where) {
+void check_type(const ConversionOrder& order, const Json& original, const Json& converted) {
+  const std::string invalid = "returned invalid object at index 0: invalid ";
   const std::string found = converted["apiVersion"].string_or(""), kind = converted["kind"].string_or("");
   const std::string wanted = original["kind"].string_or("");
   if (found != order.api_version())
-    throw BadAnswer{"returned invalid " + where + ": invalid groupVersion (expected " + order.api_version() +
-                    ", received " + found + ")"};
-  if (kind != wanted)
-    throw BadAnswer{"returned invalid " + where + ": invalid kind (expected " + wanted + ", received " +
-                    kind + ")"};
+    throw BadAnswer{invalid + "groupVersion (expected " + order.api_version() + ", received " + found + ")"};
+  if (kind != wanted) throw BadAnswer{invalid + "kind (expected " + wanted + ", received " + kind + ")"};
 }
 
 /// Returns the problems of changed labels or annotations; empty if there are none.
@@ -155,27 +150,20 @@ void restore_metadata(const Json& original, Json& converted) {
   converted["metadata"] = std::move(metadata);
 }
 
-/// Checks and completes one object. Throws BadAnswer, and StatusError for one that is no object at all.
-Json accepted(const ConversionOrder& order, std::size_t index, Json converted) {
-  const bool one = order.objects.size() == 1;
-  const std::string place = " at index " + std::to_string(index);
-  const std::string where = one ? "object" + place : "converted object" + place;
-  const Json& original = order.objects[index];
-  if (!converted.is_object() || std::as_const(converted)["kind"].string_or("").empty()) {
-    const std::string problem = "Object 'Kind' is missing in '" + converted.dump() + "'";
-    if (one) throw StatusError(500, "", problem);
-    throw BadAnswer{"returned invalid " + where + ": " + problem};
-  }
-  check_type(order, original, converted, where);
-  check_same(original, converted, one ? "object" : where);
+/// Checks and completes one object: in the words of a real server, which sends each in a review of its own.
+/// Throws BadAnswer, and StatusError for a value without a kind.
+Json accepted(const ConversionOrder& order, const Json& original, Json converted) {
+  if (!converted.is_object() || std::as_const(converted)["kind"].string_or("").empty())
+    throw StatusError(500, "", "Object 'Kind' is missing in '" + converted.dump() + "'");
+  check_type(order, original, converted);
+  check_same(original, converted);
   try {
     if (!converted.contains("metadata")) throw BadAnswer{"missing metadata in converted object"};
     if (const Json& metadata = std::as_const(converted)["metadata"]; !metadata.is_object())
       throw BadAnswer{"invalid metadata of type " + go_type(metadata) + " in converted object"};
     restore_metadata(original, converted);
   } catch (const BadAnswer& bad) {
-    throw BadAnswer{"returned invalid metadata" + (one ? std::string() : " in object" + place) + ": " +
-                    bad.text};
+    throw BadAnswer{"returned invalid metadata: " + bad.text};
   }
   if (const auto schema = order.type->schemas.find(order.version); schema != order.type->schemas.end())
     prune(converted, *schema->second);
@@ -207,14 +195,15 @@ WebhookCall conversion_call(const ConversionOrder& order) {
 }
 
 std::vector<Json> converted_by(const ConversionOrder& order, const WebhookAnswer& answer) {
+  std::vector<Json> out;
   try {
     Json objects = objects_in(order, answer);
-    std::vector<Json> out;
     for (std::size_t i = 0; i < order.objects.size(); ++i)
-      out.push_back(accepted(order, i, std::move(objects[i])));
+      out.push_back(accepted(order, order.objects[i], std::move(objects[i])));
     return out;
   } catch (const BadAnswer& bad) {
-    throw StatusError(500, "", "conversion webhook for " + described(order) + " " + bad.text);
+    throw StatusError(500, "",
+                      "conversion webhook for " + described(order.objects[out.size()]) + " " + bad.text);
   }
 }
 

@@ -146,14 +146,18 @@ class CallVersions final : public OtherVersions {
  public:
   explicit CallVersions(const Call& call) : call_(call) {}
 
-  const KindSchema* schema(const std::string& api_version) override {
+  const KindSchema& schema(const std::string& api_version) override {
     const ResourceType& type = *call_.type;
     const std::size_t slash = api_version.find('/');
-    if (api_version.substr(0, slash) != type.group || slash == std::string::npos) return nullptr;
-    const auto at = type.schemas.find(std::string_view(api_version).substr(slash + 1));
-    return at == type.schemas.end() ? nullptr : at->second.get();
+    const auto at = api_version.substr(0, slash) != type.group || slash == std::string::npos
+                        ? type.schemas.end()
+                        : type.schemas.find(std::string_view(api_version).substr(slash + 1));
+    if (at == type.schemas.end())
+      throw StatusError(500, "", "request to convert CR to an invalid group/version: " + api_version);
+    return *at->second;
   }
   Json convert(const Json& object, const std::string& api_version) override {
+    schema(api_version);  // refuses a version that was removed
     // An object that has its kind only is no question for a webhook.
     if (object.size() <= 2) {
       Json out = object;

@@ -24,7 +24,7 @@ struct WebhookNeeded {
   WebhookCall call;
 };
 
-/// What a request knows of conversions; it is handed on while the request waits.
+/// The conversions that a request has asked for; handed on while the request waits.
 class KnownConversions {
  public:
   /// `seed` is that of the request's uids.

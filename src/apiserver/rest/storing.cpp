@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "apiserver/rest/conversions.hpp"
+#include "apiserver/schema/defaults.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -25,7 +26,10 @@ Storing::Storing(Call& call, Json object) : call_(call), type_(*call.type) {
   object["metadata"].erase("resourceVersion");
   body_ = converted(call, std::move(object), type_.storage_version);
   try {
-    shown_ = converted(call, body_, type_.version);
+    // It is read back, with the defaults of the stored version.
+    Json read = body_;
+    apply_defaults(read, *type_.schemas.at(type_.storage_version));
+    shown_ = converted(call, std::move(read), type_.version);
   } catch (const StatusError& error) {
     failure_ = error;
   }

@@ -29,11 +29,16 @@ std::optional<WallTime> earlier(std::optional<WallTime> a, std::optional<WallTim
 
 }  // namespace
 
+bool WatchHub::Watch::converts() const {
+  return std::any_of(pending.begin(), pending.end(),
+                     [](const Pending& event) { return event.conversion.has_value(); });
+}
+
 WatchId WatchHub::open(WatchRequest request, WallTime now) {
   const WatchId id{++last_id_};
   Watch watch{.request = std::move(request)};
   if (watch.request.bookmarks) watch.next_bookmark = now + bookmark_interval_;
-  now_ = now;
+  now_ = std::max(now_, now);  // a request that waited for a webhook began earlier
   by_collection_[watch.request.type->collection].push_back(id);
   if (watch.request.held_versions > 0) held_by_version_.push_back(id);
   next_ = earlier(next_, earlier(watch.request.ends, watch.next_bookmark));
@@ -138,7 +143,9 @@ void WatchHub::deliver(WatchId id, const ChangePtr& change) {
 
 void WatchHub::deliver(WatchId id, Watch& watch, const ChangePtr& change) {
   const WatchRequest& request = watch.request;
-  if (watch.ended || std::string_view(change->key).substr(0, request.prefix.size()) != request.prefix) return;
+  if (watch.ended || watch.closing ||
+      std::string_view(change->key).substr(0, request.prefix.size()) != request.prefix)
+    return;
   if (request.type->hook && defer(id, watch, change)) return;
   const auto selected = [&](const StoredPtr& object) {
     return object && (request.selection.empty() || request.selection.matches(*object, *request.type));
@@ -219,6 +226,7 @@ void WatchHub::settle(WatchId id, Watch& watch) {
       event = watch.pending.erase(event);
     }
   }
+  if (watch.closing && !watch.converts()) return end(id, watch);
   release(id, watch);
 }
 
@@ -240,7 +248,11 @@ void WatchHub::publish(const ChangePtr& change) {
 void WatchHub::end_all(CollectionId collection) {
   const auto at = by_collection_.find(collection);
   if (at == by_collection_.end()) return;
-  for (const WatchId id : at->second) end(id, watches_.at(id));
+  for (const WatchId id : at->second) {
+    Watch& watch = watches_.at(id);
+    watch.closing = true;
+    if (!watch.converts()) end(id, watch);
+  }
 }
 
 void WatchHub::close(WatchId id) {

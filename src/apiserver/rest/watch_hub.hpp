@@ -104,8 +104,11 @@ class WatchHub {
     std::size_t unread_present = 0;  ///< Part of it: the client did not fall behind, it has just begun.
     std::optional<WallTime> next_bookmark = {};
     bool columns_sent = false;
+    bool closing = false;  ///< Gets no further changes, and ends when its queued ones are converted.
     bool ended = false;
     bool announced = false;
+
+    bool converts() const;
   };
   using Watches = std::map<WatchId, Watch>;
 
