@@ -116,6 +116,18 @@ def cache(**spec):
     return {'apiVersion': 'cache.evenkeel.dev/v1', 'kind': 'Memcached', 'metadata': {'name': 'sessions'}, 'spec': spec}
 
 
+def check_old_version(cluster):
+    """The server has the operator convert: what is written in the old version is read in the new one."""
+    sample = (pathlib.Path(__file__).resolve().parent.parent / 'samples' / 'memcached_v1alpha1.yaml').read_bytes()
+    question = urllib.request.Request(cluster.url + CACHES.replace('/v1/', '/v1alpha1/'), sample,
+                                      {'Content-Type': 'application/yaml'})
+    with urllib.request.urlopen(question, timeout=60) as answer:
+        written = json.load(answer)
+    pages = cluster.get(CACHES + '/pages')
+    if (written['spec']['size'], pages['spec']['replicas'], pages['spec']['memory']) != (2, 2, '128Mi'):
+        raise SystemExit('converted to %s and %s' % (written, pages))
+
+
 def check_flush_job(cluster):
     """Runs the command of the job as a Pod would."""
     job = cluster.get(JOBS + '/sessions-flush')
@@ -144,6 +156,7 @@ def check(cluster):
     if status != 422 or 'spec.memory: Invalid value: must be at least 8Mi' not in answer['message']:
         raise SystemExit('the webhook let 1Mi pass: %d %s' % (status, answer))
 
+    check_old_version(cluster)
     cluster.until('the servers are applied', lambda: cluster.request(SETS + '/sessions')[0] == 200)
     check_flush_job(cluster)
     cluster.play_statefulset()
