@@ -200,7 +200,12 @@ TEST_F(ScrapeConcurrency, CountsEachRunUnderHowItEnded) {
 TEST_F(ScrapeConcurrency, EveryFamilyIsDocumentedAndEveryDocumentedOneIsThere) {
   manager->add(webhook_for<Gadget>().validates([](const Validation<Gadget>&) { return Verdict::allow(); }));
   manager->serve_webhooks({.address = "127.0.0.1:0"});
+  manager->clusters().engage({.name = "eu", .config = server.config()});
   Scrape ours = scrape_of_all();
+  test::await("a followed cluster", [&] {
+    ours = scrape();
+    return ours.families.count("evenkeel_cluster_state") != 0;
+  });
   PrometheusText of_shards;  // which exclude an election
   Shards(world.client(), {.name = "op"}).collect(of_shards);
   ours.families.merge(test::parse_scrape(of_shards.str()).families);
