@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <evenkeel/base/export.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/http/event_loop.hpp>
 #include <evenkeel/http/job_runner.hpp>
@@ -22,7 +23,7 @@ namespace detail {
 
 /// Jobs that poll() runs. Thread safety: post(), offload(), resolve() and the runner from any thread; all
 /// else on the thread of poll().
-class EventLoopState {
+class EVENKEEL_API EventLoopState {
  public:
   explicit EventLoopState(EventLoopOptions options);
   /// Makes a view of `loop`, which has the same jobs and descriptors, but its own `offload`.
