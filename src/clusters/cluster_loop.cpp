@@ -54,8 +54,6 @@ void ClusterLoop::run() {
     ::poll(&ready, 1, timeout_of(*loop_));
     loop_->poll();
   }
-  // The transports that the last tasks freed end in turns of their own, and post what frees them.
-  for (int turn = 0; turn < 4; ++turn) loop_->poll();
 }
 
 }  // namespace detail

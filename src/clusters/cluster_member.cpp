@@ -160,6 +160,8 @@ void ClusterMember::free() {
   const auto done = std::exchange(on_freed_, nullptr);
   stop_.request_stop();
   if (made_) made_->cache().stop();
+  if (probe_) probe_->cancel();  // it holds the client, and the loop may end first
+  probe_.reset();
   made_.reset();
   done();
 }
@@ -210,9 +212,10 @@ void ClusterMember::on_alarm() {
 void ClusterMember::probe() {
   if (!made_) return;
   try {
-    made_->client()
-        .with({.timeout = probe_timeout, .max_retries = 0, .without_flow_control = true})
-        .start(ApiCall<int>({.path = "/version"}, [](http::Response) { return 0; }), [](Outcome<int>) {});
+    probe_ =
+        made_->client()
+            .with({.timeout = probe_timeout, .max_retries = 0, .without_flow_control = true})
+            .start(ApiCall<int>({.path = "/version"}, [](http::Response) { return 0; }), [](Outcome<int>) {});
   } catch (const Error& error) {
     log_.debug("a probe could not be sent", {{"error", error.what()}});
   }

@@ -83,11 +83,12 @@ class ClusterMember : public std::enable_shared_from_this<ClusterMember> {
   const Log log_;
   const std::shared_ptr<ReachMonitor> monitor_;
   std::stop_source stop_;
-  LoopAlarm alarm_;                 // sends probes
-  LoopAlarm cancelling_;            // triggers stop_
-  LoopAlarm flushing_;              // ends the wait of retire()
-  std::function<void()> on_freed_;  // used by the thread of the loop; set by retire()
-  std::shared_ptr<Cluster> made_;   // used by the thread of the loop
+  LoopAlarm alarm_;                    // sends probes
+  LoopAlarm cancelling_;               // triggers stop_
+  LoopAlarm flushing_;                 // ends the wait of retire()
+  std::function<void()> on_freed_;     // used by the thread of the loop; set by retire()
+  std::shared_ptr<Cluster> made_;      // used by the thread of the loop
+  std::shared_ptr<http::Call> probe_;  // the last one; used by the thread of the loop
   mutable Mutex mutex_;
   std::shared_ptr<Cluster> cluster_ EVENKEEL_GUARDED_BY(mutex_);
   bool open_ EVENKEEL_GUARDED_BY(mutex_) = false;
