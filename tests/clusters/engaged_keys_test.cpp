@@ -191,9 +191,11 @@ TEST_F(EngagedKeysConcurrency, StopCallbacksOfReconcilesMayAskTheSet) {
   std::atomic<bool> found = false;
   Manager manager(fleet.home.client(), fleet.options());
   manager.add(controller_for<Gadget>([&](Context& context, const Gadget&) {
-                const std::stop_callback ask(context.stop(),
-                                             [&] { found = manager.clusters().find("eu") != nullptr; });
-                door.wait(context.stop());
+                const std::stop_callback ask(context.stop(), [&] {
+                  found = manager.clusters().find("eu") != nullptr;
+                  door.open();
+                });
+                door.wait({});  // a reconcile that returned would take its callback with it
               }).runs_in(RunsIn::engaged_clusters));
   manager.clusters().engage(Fleet::described("eu"));
   Running running(manager);
