@@ -34,7 +34,8 @@ FLOORS = {
     'testing': ['manager', 'coordination', 'apiserver'],
 }
 # Folders of a floor, lowest first: each may include itself and those before it.
-FOLDERS = {'apiserver': ['text', 'schema', 'merge', 'store', 'openapi', 'rest', 'shell']}
+FOLDERS = {'apiserver': ['text', 'schema', 'merge', 'store', 'openapi', 'rest', 'shell'],
+           'client': ['config', 'request', 'call', 'watch', 'pods', 'discovery']}
 BANNED = {'iostream', 'regex', 'filesystem', 'future', 'random', 'ranges', 'coroutine'}
 THIRD_PARTY = re.compile(r'^(nlohmann|re2|spdlog|fmt|curl|simdjson\.h|yaml-cpp|yaml\.h|boost|openssl|zlib|zstd|CLI|gtest|gmock|benchmark)')
 THIRD_PARTY_ALLOWED = {'include/evenkeel/api/nlohmann.hpp': 'nlohmann'}
@@ -70,8 +71,11 @@ def floor_of(path):
 
 
 def public_part(path):
-    """Path of a header or source below include/evenkeel or src, without its suffix."""
-    return str(path.with_suffix('')).removeprefix('include/evenkeel/').removeprefix('src/')
+    """Path of a header or source below include/evenkeel or src, without its suffix and the folder of its floor."""
+    parts = path.with_suffix('').parts[1 if path.parts[0] == 'src' else 2:]
+    if len(parts) > 2 and parts[1] in FOLDERS.get(parts[0], ()):
+        parts = parts[:1] + parts[2:]
+    return '/'.join(parts)
 
 
 def cores(files):

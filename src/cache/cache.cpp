@@ -19,7 +19,7 @@
 #include "cache/server_log.hpp"
 #include "cache/streaming_memory.hpp"
 #include "cache/write_answer.hpp"
-#include "client/write_observer.hpp"
+#include "client/request/write_observer.hpp"
 #include "http/event_loop_state.hpp"
 
 namespace evenkeel {

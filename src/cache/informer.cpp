@@ -23,7 +23,7 @@
 #include "cache/server_log.hpp"
 #include "cache/stream_inbox.hpp"
 #include "cache/streaming_memory.hpp"
-#include "client/object_timer.hpp"
+#include "client/request/object_timer.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -8,7 +8,7 @@
 #include <evenkeel/api/resource.hpp>
 #include <evenkeel/cache/write_effect.hpp>
 
-#include "client/write_observer.hpp"
+#include "client/request/write_observer.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

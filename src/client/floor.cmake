@@ -1,15 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
+# The client, lowest folder first; a folder includes itself and those before it.
 set(client_headers
   access.hpp access_record.hpp access_recorder.hpp call.hpp calls.hpp client.hpp config.hpp detail/edit_check.hpp
   discovery.hpp errors.hpp exec_call.hpp flow_control.hpp frame_splitter.hpp list_splitter.hpp options.hpp
   pod_connection_call.hpp pod_exec.hpp pod_logs.hpp policy_rule.hpp port_forward.hpp request_meter.hpp
   resource_client.hpp rest_request.hpp retry.hpp subresources.hpp wait.hpp watch.hpp)
-set(client_sources
-  access.cpp access_file.cpp access_record.cpp access_recorder.cpp async_call.cpp async_watch.cpp call_flow.cpp
-  call_plan.cpp calls.cpp client.cpp client_state.cpp config.cpp credential_check.cpp credentials.cpp delayer.cpp
-  discovery.cpp discovery_table.cpp edit_core.cpp edit_plan.cpp errors.cpp exec_call.cpp exec_core.cpp exec_plugin.cpp
-  exec_request.cpp frame_splitter.cpp kubeconfig.cpp list_core.cpp list_splitter.cpp pod_call.cpp
-  pod_connection_call.cpp pod_exec.cpp pod_logs.cpp pod_stream.cpp policy_rule.cpp port_core.cpp port_forward.cpp
-  request_meter.cpp request_span.cpp resource_client.cpp rest_request.cpp retry_core.cpp socket_call.cpp
-  stream_call.cpp subresources.cpp wait.cpp watch.cpp watch_core.cpp watch_flow.cpp write_log.cpp write_observer.cpp
-  write_spans.cpp yaml_text.cpp)
+set(client_sources)
+
+# Configuration and credentials.
+list(APPEND client_sources
+  config/access_file.cpp config/config.cpp config/credential_check.cpp config/credentials.cpp config/exec_plugin.cpp
+  config/kubeconfig.cpp config/yaml_text.cpp)
+
+# A request: how it is sent, tried again, counted and observed, and the errors that answer it.
+list(APPEND client_sources
+  request/client_state.cpp request/delayer.cpp request/errors.cpp request/request_meter.cpp request/request_span.cpp
+  request/rest_request.cpp request/retry_core.cpp request/socket_call.cpp request/write_log.cpp
+  request/write_observer.cpp request/write_spans.cpp)
+
+# Calls, blocking and asynchronous, and the client that makes them.
+list(APPEND client_sources
+  call/async_call.cpp call/call_flow.cpp call/call_plan.cpp call/calls.cpp call/client.cpp call/edit_core.cpp
+  call/edit_plan.cpp call/list_core.cpp call/list_splitter.cpp call/resource_client.cpp call/stream_call.cpp
+  call/subresources.cpp call/wait.cpp)
+
+# Watches.
+list(APPEND client_sources
+  watch/async_watch.cpp watch/frame_splitter.cpp watch/watch.cpp watch/watch_core.cpp watch/watch_flow.cpp)
+
+# Logs, commands and ports of Pods.
+list(APPEND client_sources
+  pods/exec_call.cpp pods/exec_core.cpp pods/exec_request.cpp pods/pod_call.cpp pods/pod_connection_call.cpp
+  pods/pod_exec.cpp pods/pod_logs.cpp pods/pod_stream.cpp pods/port_core.cpp pods/port_forward.cpp)
+
+# Kinds that a server has, and rights at it.
+list(APPEND client_sources
+  discovery/access.cpp discovery/access_record.cpp discovery/access_recorder.cpp discovery/discovery.cpp
+  discovery/discovery_table.cpp discovery/policy_rule.cpp)

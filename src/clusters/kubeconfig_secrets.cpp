@@ -12,7 +12,7 @@
 #include <evenkeel/cache/cache.hpp>
 #include <evenkeel/clusters/kubeconfig_secrets.hpp>
 
-#include "client/foreign_kubeconfig.hpp"
+#include "client/config/foreign_kubeconfig.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -15,7 +15,7 @@
 #include <evenkeel/sharding/shards.hpp>
 #include <evenkeel/workqueue/request_queue.hpp>
 
-#include "client/write_log.hpp"
+#include "client/request/write_log.hpp"
 #include "controller/event_feed.hpp"
 #include "controller/fibers.hpp"
 #include "controller/followed_clusters.hpp"

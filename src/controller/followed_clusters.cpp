@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "client/write_log.hpp"
+#include "client/request/write_log.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -6,7 +6,7 @@
 
 #include <evenkeel/workqueue/fair_store.hpp>
 
-#include "client/write_log.hpp"
+#include "client/request/write_log.hpp"
 #include "controller/own_write.hpp"
 
 namespace evenkeel {

@@ -11,7 +11,7 @@
 #include <evenkeel/api/patch.hpp>
 #include <evenkeel/base/error.hpp>
 
-#include "client/write_log.hpp"
+#include "client/request/write_log.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -12,7 +12,7 @@
 #include <evenkeel/controller/observer.hpp>
 #include <evenkeel/workqueue/request_key.hpp>
 
-#include "client/write_spans.hpp"
+#include "client/request/write_spans.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "api/yaml_writer.hpp"
-#include "client/access_file.hpp"
+#include "client/config/access_file.hpp"
 #include "manager/deployment_args.hpp"
 #include "manager/derived_rules.hpp"
 

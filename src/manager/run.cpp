@@ -23,7 +23,7 @@
 #include <evenkeel/tracing/otlp_exporter.hpp>
 
 #include "api/yaml_writer.hpp"
-#include "client/access_file.hpp"
+#include "client/config/access_file.hpp"
 #include "manager/deployment_args.hpp"
 #include "manager/flags.hpp"
 #include "manager/kinds.hpp"

@@ -11,7 +11,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "base/files.hpp"
-#include "client/yaml_text.hpp"
+#include "client/config/yaml_text.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

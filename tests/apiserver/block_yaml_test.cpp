@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "api/yaml_writer.hpp"
-#include "client/yaml_text.hpp"
+#include "client/config/yaml_text.hpp"
 
 namespace evenkeel::apiserver {
 namespace {

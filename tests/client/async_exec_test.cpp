@@ -20,9 +20,9 @@
 
 #include "../http/certificates.hpp"
 #include "../http/loop_driver.hpp"
-#include "../http/web_socket_peer.hpp"
 #include "../support/await.hpp"
 #include "../support/cutting_proxy.hpp"
+#include "scripted_kubelet.hpp"
 
 namespace evenkeel {
 namespace async_exec_test {
@@ -31,12 +31,13 @@ using namespace std::chrono_literals;
 using test::CuttingProxy;
 using ::testing::HasSubstr;
 using tests::Connection;
+using tests::ScriptedKubelet;
 using tests::ScriptedServer;
+using tests::success;
+using tests::v4;
+using tests::v5;
 using tests::WebSocketPeer;
 
-constexpr const char* v5 = "v5.channel.k8s.io";
-constexpr const char* v4 = "v4.channel.k8s.io";
-constexpr const char* success = R"({"metadata":{},"status":"Success"})";
 constexpr const char* failure_5 =
     R"({"status":"Failure","reason":"NonZeroExitCode","details":{"causes":[{"reason":"ExitCode","message":"5"}]}})";
 
@@ -50,20 +51,8 @@ std::string text_of(const std::exception_ptr& error) {
   }
 }
 
-/// A Pod's node, played by a script on a WebSocket.
-class AsyncExecConcurrency : public ::testing::Test {
+class AsyncExecConcurrency : public ScriptedKubelet {
  protected:
-  using Script = std::function<void(WebSocketPeer&, const http::Request&)>;
-
-  void serve(Script script, const std::string& protocol = v5) {
-    server_.emplace([script = std::move(script), protocol](Connection& connection) {
-      WebSocketPeer peer(connection);
-      if (const auto request = peer.accept(protocol)) script(peer, *request);
-    });
-  }
-  Client client(ClientOptions options = {}) const {
-    return Client({.server = server_->url(), .proxy = "", .token = "secret"}, std::move(options));
-  }
   /// Runs a command to its end.
   Outcome<ExecResult> run(const Client& client, const ExecOptions& options, std::string input = {}) const {
     std::promise<Outcome<ExecResult>> end;
@@ -71,9 +60,6 @@ class AsyncExecConcurrency : public ::testing::Test {
                [&](Outcome<ExecResult> result) { end.set_value(std::move(result)); });
     return end.get_future().get();
   }
-
-  const ObjectKey web_{"default", "web-0"};
-  std::optional<ScriptedServer> server_;
 };
 
 TEST_F(AsyncExecConcurrency, ReturnsWhatACommandWrites) {
@@ -188,7 +174,7 @@ TEST_F(AsyncExecConcurrency, APausedCallGetsNothingUntilItIsResumed) {
 }
 
 TEST_F(AsyncExecConcurrency, ErrorsAreThoseOfABlockingCall) {
-  server_.emplace([](Connection& connection) {
+  raw([](Connection& connection) {
     connection.read_request();
     connection.respond(
         403, R"({"kind":"Status","status":"Failure","message":"no","reason":"Forbidden","code":403})");
@@ -250,7 +236,7 @@ TEST_F(AsyncExecConcurrency, IsBoundByDeadlineStopTokenAndTransport) {
 }
 
 TEST_F(AsyncExecConcurrency, AServerThatNeverAnswersIsATimeout) {
-  server_.emplace([](Connection& connection) {
+  raw([](Connection& connection) {
     connection.read_request();
     connection.wait_until_closed();
   });

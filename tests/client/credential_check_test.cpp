@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/credential_check.hpp"
+#include "client/config/credential_check.hpp"
 
 #include <gtest/gtest.h>
 

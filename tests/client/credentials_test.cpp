@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/credentials.hpp"
+#include "client/config/credentials.hpp"
 
 #include <csignal>
 #include <cstdlib>
@@ -20,7 +20,7 @@
 
 #include "../http/certificates.hpp"
 #include "base/files.hpp"
-#include "client/exec_plugin.hpp"
+#include "client/config/exec_plugin.hpp"
 #include "fake_transport.hpp"
 #include "widget.hpp"
 

@@ -21,11 +21,11 @@
 #include <evenkeel/http/curl_transport.hpp>
 
 #include "../http/certificates.hpp"
-#include "../http/web_socket_peer.hpp"
 #include "../support/cutting_proxy.hpp"
 #include "../support/eventually.hpp"
-#include "client/exec_core.hpp"
+#include "client/pods/exec_core.hpp"
 #include "controller/fibers.hpp"
+#include "scripted_kubelet.hpp"
 
 namespace evenkeel {
 namespace {
@@ -37,11 +37,10 @@ using ::testing::StartsWith;
 using tests::Connection;
 using tests::Frame;
 using tests::ScriptedServer;
+using tests::success;
+using tests::v4;
+using tests::v5;
 using tests::WebSocketPeer;
-
-constexpr const char* v4 = "v4.channel.k8s.io";
-constexpr const char* v5 = "v5.channel.k8s.io";
-constexpr const char* success = R"({"metadata":{},"status":"Success"})";
 
 std::string failure(int code) {
   return R"({"metadata":{},"status":"Failure","message":"command terminated with non-zero exit code: exit status )" +
@@ -103,31 +102,14 @@ TEST(ExecCore, MakesMessages) {
 
 // ---- On the wire ----
 
-/// A Pod's process, played by a script on a WebSocket.
-class PodExec : public ::testing::Test {
+class PodExec : public tests::ScriptedKubelet {
  protected:
-  using Script = std::function<void(WebSocketPeer&, const http::Request&)>;
-
-  /// Serves connections with `script` once they are WebSockets.
-  void serve(Script script, const std::string& protocol = v5) {
-    raw([script = std::move(script), protocol](Connection& connection) {
-      WebSocketPeer peer(connection);
-      if (const auto request = peer.accept(protocol)) script(peer, *request);
-    });
-  }
-  void raw(ScriptedServer::Script script) { server_.emplace(std::move(script)); }
-  Client client(ClientOptions options = {}) const {
-    return Client({.server = server_->url(), .proxy = "", .token = "secret"}, std::move(options));
-  }
   ExecResult run(const ExecOptions& options, std::string_view input = {}) const {
     return exec(client(), web_, options, input);
   }
   std::string url(const std::string& query) const {
     return "GET " + server_->url() + "/api/v1/namespaces/default/pods/web-0/exec?" + query;
   }
-
-  const ObjectKey web_{"default", "web-0"};
-  std::optional<ScriptedServer> server_;
 };
 
 TEST_F(PodExec, ReturnsWhatACommandWrites) {

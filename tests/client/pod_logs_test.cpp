@@ -11,7 +11,7 @@
 #include <evenkeel/client/errors.hpp>
 #include <evenkeel/client/pod_logs.hpp>
 
-#include "client/line_splitter.hpp"
+#include "client/request/line_splitter.hpp"
 #include "fake_transport.hpp"
 
 namespace evenkeel {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/retry_core.hpp"
+#include "client/request/retry_core.hpp"
 
 #include <gtest/gtest.h>
 

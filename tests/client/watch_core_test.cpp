@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "client/watch_core.hpp"
+#include "client/watch/watch_core.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The log of own writes, and the requests that clients record in it.
-#include "client/write_log.hpp"
+#include "client/request/write_log.hpp"
 
 #include <string>
 #include <utility>

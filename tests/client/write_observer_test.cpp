@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ends of writes that the observers of a client get.
-#include "client/write_observer.hpp"
+#include "client/request/write_observer.hpp"
 
 #include <memory>
 #include <string>

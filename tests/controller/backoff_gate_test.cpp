@@ -16,7 +16,7 @@
 
 #include <evenkeel/api/kinds/core.hpp>
 
-#include "client/write_log.hpp"
+#include "client/request/write_log.hpp"
 #include "controller_fixture.hpp"
 
 namespace evenkeel {

@@ -13,7 +13,7 @@
 #include <evenkeel/ratelimit/exponential.hpp>
 #include <evenkeel/workqueue/key_table.hpp>
 
-#include "client/write_log.hpp"
+#include "client/request/write_log.hpp"
 #include "event_fixture.hpp"
 
 namespace evenkeel::gated_queue_tests {

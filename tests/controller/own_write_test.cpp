@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "client/write_log.hpp"
+#include "client/request/write_log.hpp"
 #include "event_fixture.hpp"
 
 namespace evenkeel::own_write_tests {

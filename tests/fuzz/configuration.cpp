@@ -6,9 +6,9 @@
 #include <evenkeel/client/config.hpp>
 #include <evenkeel/ratelimit/parse.hpp>
 
-#include "client/credential_check.hpp"
-#include "client/exec_plugin.hpp"
-#include "client/kubeconfig.hpp"
+#include "client/config/credential_check.hpp"
+#include "client/config/exec_plugin.hpp"
+#include "client/config/kubeconfig.hpp"
 #include "fuzz.hpp"
 #include "manager/settings_file.hpp"
 #include "targets.hpp"

@@ -7,7 +7,7 @@
 #include <evenkeel/api/json.hpp>
 
 #include "apiserver/text/block_yaml.hpp"
-#include "client/yaml_text.hpp"
+#include "client/config/yaml_text.hpp"
 #include "fuzz.hpp"
 #include "targets.hpp"
 

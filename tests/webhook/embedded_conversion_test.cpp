@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The embedded API server converts between versions with the conversions that the library serves, over TLS.
-#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,27 +8,16 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/crd.hpp>
-#include <evenkeel/apiserver/api_server.hpp>
-#include <evenkeel/apiserver/webhook_caller.hpp>
-#include <evenkeel/client/client.hpp>
 #include <evenkeel/client/watch.hpp>
-#include <evenkeel/webhook/configuration.hpp>
-#include <evenkeel/webhook/webhook_server.hpp>
 
-#include "webhook/x509.hpp"
+#include "webhook_cluster.hpp"
 #include "website.hpp"
 
 namespace evenkeel::webhook_tests {
 namespace embedded_conversion {
 
-using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-detail::Lifetime today() {
-  const WallTime now = real_clock()->wall_now();
-  return {now - 1h, now + 24h};
-}
 
 Conversion websites() {
   return conversion_through<Website>().converts<OldWebsite>(
@@ -51,27 +39,12 @@ Json definition(const WebhookTarget& target) {
 }
 
 // A server that stores Website and converts it with a webhook.
-struct Cluster {
+struct Cluster : WebhookCluster {
   Cluster() {
     hooks.add(websites());
     hooks.start();
   }
   void install(const WebhookTarget& target) { api.install(definition(target).dump()); }
-  WebhookTarget by_url() const { return {.url = hooks.url(), .ca_bundle = authority.certificate}; }
-  WebhookTarget by_service() const {
-    return {.service = {"team", "hooks"}, .ca_bundle = authority.certificate};
-  }
-
-  http::TlsPair authority = detail::make_authority("test", today());
-  WebhookServer hooks{{.address = "127.0.0.1:0", .workers = 4},
-                      detail::make_serving(authority, {"127.0.0.1", "hooks.team.svc"}, today())};
-  apiserver::ApiServer api{
-      {.webhooks = apiserver::make_http_webhook_caller([this](const apiserver::WebhookCall& call) {
-         return call.service_name == "hooks" && call.service_namespace == "team"
-                    ? "127.0.0.1:" + std::to_string(hooks.port())
-                    : std::string();
-       })}};
-  Client client{api.config()};
 };
 
 OldWebsite old_site(const char* name, int size) {

@@ -13,14 +13,11 @@
 
 #include <evenkeel/api/bytes.hpp>
 #include <evenkeel/api/crd.hpp>
-#include <evenkeel/apiserver/api_server.hpp>
 #include <evenkeel/apiserver/in_process_transport.hpp>
 #include <evenkeel/apiserver/webhook_caller.hpp>
-#include <evenkeel/client/client.hpp>
 #include <evenkeel/http/curl_transport.hpp>
-#include <evenkeel/webhook/webhook_server.hpp>
 
-#include "webhook/x509.hpp"
+#include "webhook_cluster.hpp"
 #include "website.hpp"
 
 namespace evenkeel::webhook_tests {
@@ -29,11 +26,6 @@ namespace embedded {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-detail::Lifetime today() {
-  const WallTime now = real_clock()->wall_now();
-  return {now - 1h, now + 24h};
-}
 
 Website site_of(const char* name, const char* image) {
   Website site;
@@ -54,7 +46,7 @@ std::string refusal(const Client& client, const Website& site) {
 }
 
 // A server with the definition of Website that calls the webhooks of a server.
-struct Cluster {
+struct Cluster : WebhookCluster {
   explicit Cluster(const Webhook& webhook) {
     hooks.add(webhook);
     hooks.start();
@@ -65,21 +57,6 @@ struct Cluster {
     for (const Json& object : webhook_configurations(std::vector{webhook}, "demo", target))
       api.install(object.dump());
   }
-  WebhookTarget by_url() const { return {.url = hooks.url(), .ca_bundle = authority.certificate}; }
-  WebhookTarget by_service() const {
-    return {.service = {"team", "hooks"}, .ca_bundle = authority.certificate};
-  }
-
-  http::TlsPair authority = detail::make_authority("test", today());
-  WebhookServer hooks{{.address = "127.0.0.1:0", .workers = 4},
-                      detail::make_serving(authority, {"127.0.0.1", "hooks.team.svc"}, today())};
-  apiserver::ApiServer api{
-      {.webhooks = apiserver::make_http_webhook_caller([this](const apiserver::WebhookCall& call) {
-         return call.service_name == "hooks" && call.service_namespace == "team"
-                    ? "127.0.0.1:" + std::to_string(hooks.port())
-                    : std::string();
-       })}};
-  Client client{api.config()};
 };
 
 Webhook defaults_and_limits() {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "client/request_verb.hpp"
+#include "client/request/request_verb.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -11,7 +11,7 @@
 #include "apiserver/rest/respond.hpp"
 #include "apiserver/rest/rest.hpp"
 #include "apiserver/text/timestamps.hpp"
-#include "client/request_verb.hpp"
+#include "client/request/request_verb.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "apiserver/rest/rest_path.hpp"
-#include "client/request_verb.hpp"
+#include "client/request/request_verb.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -10,7 +10,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "apiserver/text/block_yaml.hpp"
-#include "client/yaml_text.hpp"
+#include "client/config/yaml_text.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -21,7 +21,7 @@
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/base/error.hpp>
 
-#include "client/access_file.hpp"
+#include "client/config/access_file.hpp"
 #include "programs/common/program.hpp"
 
 namespace {

@@ -11,7 +11,7 @@
 #include <evenkeel/api/json.hpp>
 
 #include "base/files.hpp"
-#include "client/yaml_text.hpp"
+#include "client/config/yaml_text.hpp"
 #include "fleet.hpp"
 #include "pipeline.hpp"
 

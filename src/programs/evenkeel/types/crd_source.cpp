@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/yaml_text.hpp"
+#include "client/config/yaml_text.hpp"
 #include "programs/evenkeel/ascii.hpp"
 
 namespace evenkeel::program {

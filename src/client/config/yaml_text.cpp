@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/config/yaml_text.hpp"
+
+#include <sstream>
+#include <string_view>
+
+#include <simdjson.h>
+#include <yaml-cpp/eventhandler.h>
+
+#include "api/member_collector.hpp"
+#include "api/yaml_scalar.hpp"
+
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
+namespace {
+
+/// Records the position of the last node, and builds nothing.
+class LastMark final : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark& mark) override { mark_ = mark; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { mark_ = mark; }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { mark_ = mark; }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t, const std::string&) override {
+    mark_ = mark;
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    mark_ = mark;
+  }
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    mark_ = mark;
+  }
+  void OnMapEnd() override {}
+  const YAML::Mark& mark() const { return mark_; }
+
+ private:
+  YAML::Mark mark_;
+};
+
+/// Returns true if a line begins with "---" or "...", which is not allowed within a document (YAML 1.2,
+/// 9.1.2).
+bool is_marker(std::string_view line, std::string_view marker) {
+  if (!line.starts_with(marker)) return false;
+  const std::string_view rest = line.substr(marker.size());
+  return rest.empty() || rest.front() == ' ' || rest.front() == '\t' || rest.front() == '\r';
+}
+
+bool is_content(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(" \t\r");
+  return first != std::string_view::npos && line[first] != '#';
+}
+
+/// Throws at the first line of a second non-empty document. Returns the maximum number of documents, empty
+/// ones included.
+int count_documents(std::string_view text) {
+  bool first_has_content = false;
+  bool ended = false;  // the document with content has ended
+  int number = 0;
+  int documents = 1;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    const bool starts = is_marker(line, "---");
+    if (starts || is_marker(line, "...")) {
+      ended = first_has_content;
+      ++documents;
+      line.remove_prefix(3);
+      if (!starts) line = {};
+    } else if (line.starts_with('%') && (ended || !first_has_content)) {
+      line = {};  // a directive
+    }
+    if (is_content(line)) {
+      YAML::Mark mark = YAML::Mark::null_mark();
+      mark.line = number;
+      mark.column = 0;
+      if (ended) throw YAML::ParserException(mark, "a second document; expected one");
+      first_has_content = true;
+    }
+    ++number;
+  }
+  return documents;
+}
+
+}  // namespace
+
+void require_utf8(std::string_view text) {
+  if (simdjson::validate_utf8(text)) return;
+  YAML::Mark mark;
+  // No character is cut, because no part of one is a line feed.
+  for (std::size_t end; simdjson::validate_utf8(text.substr(0, end = text.find('\n')));) {
+    text.remove_prefix(end + 1);
+    ++mark.line;
+  }
+  throw YAML::ParserException(mark, "invalid UTF-8");
+}
+
+YAML::Node load_yaml(const std::string& text) {
+  require_utf8(text);
+  int left = count_documents(text);
+  std::istringstream input(text);
+  YAML::Parser parser(input);
+  LastMark last;
+  while (left > 0 && parser.HandleNextDocument(last)) --left;
+  // If everything had been parsed, another call would have found nothing.
+  if (left == 0 && parser)
+    throw YAML::ParserException(last.mark(), "the text after this position cannot be parsed");
+  return YAML::Load(text);
+}
+
+namespace {
+
+class Converter {
+ public:
+  explicit Converter(std::size_t allowance) : left_(allowance) {}
+
+  Json convert(const YAML::Node& node, int depth) {
+    if (depth > max_yaml_depth) throw DecodeError("YAML", "nested deeper than 512 levels");
+    if (left_-- == 0) throw DecodeError("yaml", "document contains excessive aliasing");
+    switch (node.Type()) {
+      case YAML::NodeType::Scalar:  // with the tag "!" if it is quoted
+        return node.Tag() == "!" ? Json(node.Scalar()) : plain_scalar(node.Scalar());
+      case YAML::NodeType::Sequence: {
+        Json out = Json::array();
+        for (const auto& item : node) out.push_back(convert(item, depth + 1));
+        return out;
+      }
+      case YAML::NodeType::Map: {
+        MemberCollector members;
+        for (const auto& entry : node) members.add(entry.first.Scalar()) = convert(entry.second, depth + 1);
+        return Json(members.finish());
+      }
+      default:
+        return Json();
+    }
+  }
+
+ private:
+  std::size_t left_;  // remaining number of values
+};
+
+}  // namespace
+
+Json yaml_to_json(const YAML::Node& document, std::size_t allowance) {
+  return Converter(allowance).convert(document, 0);
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel
