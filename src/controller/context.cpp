@@ -9,6 +9,7 @@
 #include <evenkeel/events/event_recorder.hpp>
 
 #include "controller/apply_plan.hpp"
+#include "controller/explore_points.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -66,6 +67,18 @@ void Context::event(const EventSubject& subject, EventSeverity severity, std::st
                         {"reason", reason},
                         {"message", message}});
   if (options_.events != nullptr) options_.events->record(subject, severity, reason, message, options);
+}
+
+void Context::mark_point(std::string_view name) const {
+  options_.points->mark(key_, name);
+}
+
+std::size_t Context::begin_point(std::string_view name) const {
+  return options_.points->begin_effect(key_, name);
+}
+
+void Context::end_point(std::size_t point) const {
+  options_.points->end_effect(point);
 }
 
 void Context::refuse_stranger() {

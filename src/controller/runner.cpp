@@ -181,7 +181,8 @@ Context Runner::context_for(const Request& request, std::uint64_t attempt, const
                   .clock = environment_.clock,
                   .span = span_of(request, attempt, id),
                   .events = followed == nullptr ? environment_.events : &followed->cluster->events(),
-                  .applies_skipped = &applies_skipped_});
+                  .applies_skipped = &applies_skipped_,
+                  .points = environment_.points});
 }
 
 ReconcileOutcome Runner::run_once(Context& context, std::exception_ptr& panic, const Ownership* owned) {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -39,6 +41,8 @@ class ResourceContext;
 using Request = RequestKey;
 
 namespace detail {
+
+class ExplorePoints;
 
 /// The type-erased object that is being reconciled.
 struct Primary {
@@ -122,6 +126,7 @@ struct ContextOptions {
   EventRecorder* events = nullptr;  ///< Null: Events are only logged. Outlives the context.
   /// Counts the applies that skip_unchanged made unnecessary. Null: they are not counted.
   std::atomic<std::uint64_t>* applies_skipped = nullptr;
+  detail::ExplorePoints* points = nullptr;  ///< For testing::explore(). Outlives the context.
 };
 
 /// One run of a reconciler. Every call made through it carries the run's deadline, stop token and field
@@ -307,6 +312,31 @@ class EVENKEEL_API Context {
   /// controller/resource_context.hpp.
   ResourceContext resource(ResourceId id);
 
+  // ---- Calls to systems outside of Kubernetes; see docs/exploring.md ----
+
+  /// Marks the call to another system that follows: `name` says what it does, such as "resize volume".
+  /// testing::explore() ends the process before the call, and after it: at the next request or mark of the
+  /// run, or at its end. Elsewhere it does nothing.
+  void explore_point(std::string_view name) const {
+    if (options_.points != nullptr) mark_point(name);
+  }
+  /// Calls `effect`, which calls another system, and returns its result. testing::explore() ends the process
+  /// right before and right after it; elsewhere nothing is added to the call.
+  template <class Effect>
+  requires std::is_invocable_v<Effect&> std::invoke_result_t<Effect&> explore_point(std::string_view name,
+                                                                                    Effect effect) const {
+    if (options_.points == nullptr) return effect();
+    const std::size_t point = begin_point(name);
+    if constexpr (std::is_void_v<std::invoke_result_t<Effect&>>) {
+      effect();
+      end_point(point);
+    } else {
+      decltype(auto) result = effect();
+      end_point(point);
+      return result;
+    }
+  }
+
   // ---- For the library ----
 
   /// Sets the object being reconciled; null if it does not exist.
@@ -338,6 +368,9 @@ class EVENKEEL_API Context {
   }
   [[noreturn]] static void refuse_stranger();
   [[noreturn]] static void refuse_without_cache(const ResourceInfo& resource, const std::string& index);
+  void mark_point(std::string_view name) const;
+  std::size_t begin_point(std::string_view name) const;
+  void end_point(std::size_t point) const;
   void imply(const ResourceInfo& resource, ObjectMeta& metadata, bool own, const char* verb) const;
   // Returns false, and counts it, if nothing has to be sent; otherwise records `document` in the annotations
   // of `metadata`. `current_metadata` is null if the object does not exist. Throws OwnedByAnother.

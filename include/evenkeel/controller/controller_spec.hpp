@@ -39,6 +39,9 @@ class ControllerObserver;
 class ClusterSet;
 class EventRecorder;
 class Shards;
+namespace detail {
+class ExplorePoints;
+}
 
 /// Reaction to first lists that take longer than ControllerOptions::sync_timeout.
 enum class OnSyncTimeout : std::uint8_t {
@@ -215,6 +218,8 @@ struct ControllerEnvironment {
   ClusterSet* clusters = nullptr;
   /// Notified of every added key and every run; see observer.hpp.
   std::vector<std::shared_ptr<ControllerObserver>> observers = {};
+  /// Receives the marks of Context::explore_point(). Null: they do nothing. Outlives the controller.
+  detail::ExplorePoints* points = nullptr;
 };
 
 /// Identifies an added watch; never reused by the same controller.
