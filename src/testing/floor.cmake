@@ -12,7 +12,7 @@ list(APPEND testing_sources etcd/etcd_core.cpp etcd/etcd_data.cpp etcd/etcd_mess
 list(APPEND testing_sources control_plane/child_process.cpp control_plane/component_files.cpp control_plane/control_plane.cpp)
 
 # Exploration of an operator: cores, and what drives them in a harness.
-list(APPEND testing_sources explore/end_state.cpp explore/enumerator.cpp explore/explore.cpp explore/interventions.cpp explore/judge.cpp
+list(APPEND testing_sources explore/end_state.cpp explore/enumerator.cpp explore/explore.cpp explore/intervention_transports.cpp explore/interventions.cpp explore/judge.cpp
   explore/plan.cpp explore/plan_core.cpp explore/runner.cpp explore/timeline.cpp explore/trace.cpp explore/watch_filter.cpp)
 
 # Changes of an object, one property at a time: cores, and what drives them in harnesses.

@@ -123,7 +123,9 @@ class Harness::Impl {
   std::shared_ptr<http::Transport> controllers_transport() const;
   std::shared_ptr<http::Transport> test_transport() const;
   void on_write(Write write);
+  void cancel_controllers() const;
   bool is_dead() const { return options_.hooks && options_.hooks->is_dead(); }
+  bool ends_after_run() const { return options_.hooks && options_.hooks->ends_after_run(); }
 
   const std::shared_ptr<LogRecorder> recorder_;
   const std::shared_ptr<HarnessTransport> transport_;
@@ -184,7 +186,7 @@ Harness::Impl::~Impl() {
 
 std::shared_ptr<http::Transport> Harness::Impl::controllers_transport() const {
   if (!options_.hooks) return transport_;
-  options_.hooks->begin(core_, clock_);
+  options_.hooks->begin(core_, clock_, [this] { cancel_controllers(); });
   return options_.hooks->around_controllers(transport_);
 }
 
@@ -192,6 +194,15 @@ std::shared_ptr<http::Transport> Harness::Impl::test_transport() const {
   auto direct = std::make_shared<DirectTransport>(core_, transport_->inner());
   if (!options_.hooks) return direct;
   return options_.hooks->around_test(std::move(direct));
+}
+
+// Does what a manager does without a grace period: no key is handed out any more, and the stop tokens are
+// requested.
+void Harness::Impl::cancel_controllers() const {
+  for (const auto& controller : process_->controllers) {
+    controller->stop();
+    controller->cancel();
+  }
 }
 
 void Harness::Impl::on_write(Write write) {
@@ -260,7 +271,8 @@ void Harness::Impl::host(const ControllerSpec& added) {
                                                                           .log = Log(recorder_),
                                                                           .clock = clock_,
                                                                           .seed = seed,
-                                                                          .events = &process_->events}));
+                                                                          .events = &process_->events,
+                                                                          .points = options_.hooks.get()}));
   controller->attach();
 }
 
@@ -323,7 +335,7 @@ void Harness::Impl::take_log(ReconcileRun* run) {
 }
 
 const ReconcileRun* Harness::Impl::step() {
-  if (is_dead()) restart();
+  if (ends_after_run()) restart();
   turn();
   if (all_synced()) transport_->start_lag();
   const auto& controllers = process_->controllers;
@@ -334,7 +346,7 @@ const ReconcileRun* Harness::Impl::step() {
     write_events();
     take_log(&runs_.back());
     check_last();
-    if (is_dead()) restart();
+    if (ends_after_run()) restart();
     return &runs_.back();
   }
   return nullptr;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -11,19 +12,20 @@
 #include <evenkeel/http/transport.hpp>
 #include <evenkeel/testing/harness.hpp>
 
+#include "controller/explore_points.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace testing::detail {
 
 /// Hooks that a harness calls; see HarnessOptions::hooks.
 /// Thread safety: one thread at a time, that of the harness.
-class HarnessHooks {
+class HarnessHooks : public v0::detail::ExplorePoints {
  public:
-  virtual ~HarnessHooks() = default;
-
-  /// Called first, with the server and the clock of the harness.
+  /// Called first, with the server and the clock of the harness, and a function that stops and cancels the
+  /// controllers as a manager does when leadership is lost.
   virtual void begin(std::shared_ptr<apiserver::SharedCore> core,
-                     std::shared_ptr<const evenkeel::Clock> clock) = 0;
+                     std::shared_ptr<const evenkeel::Clock> clock, std::function<void()> cancel) = 0;
   /// Return the transports of the controllers and of the test, which pass requests on to `inner`.
   virtual std::shared_ptr<http::Transport> around_controllers(std::shared_ptr<http::Transport> inner) = 0;
   virtual std::shared_ptr<http::Transport> around_test(std::shared_ptr<http::Transport> inner) = 0;
@@ -40,6 +42,8 @@ class HarnessHooks {
 
   /// Returns true while the process is to end: its requests and waits fail.
   virtual bool is_dead() const = 0;
+  /// Returns true if the process is to end once the present run has ended.
+  virtual bool ends_after_run() const = 0;
   /// Called when the process has ended, before the next one begins.
   virtual void on_restart() = 0;
 };

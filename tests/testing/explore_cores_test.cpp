@@ -8,11 +8,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "explore_traces.hpp"
 #include "testing/explore/end_state.hpp"
 #include "testing/explore/enumerator.hpp"
 #include "testing/explore/judge.hpp"
 #include "testing/explore/plan_core.hpp"
-#include "testing/explore/trace.hpp"
 #include "testing/explore/watch_filter.hpp"
 
 namespace evenkeel::testing::detail {
@@ -20,21 +20,6 @@ namespace explore_cores {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-const std::string creation = "create pods default/web";
-const std::string edit = "workload: patch pods default/web";
-
-std::vector<std::string> texts(const std::vector<Plan>& plans) {
-  std::vector<std::string> lines;
-  for (const Plan& plan : plans) lines.push_back(plan.str());
-  return lines;
-}
-
-std::vector<std::string> texts(const std::vector<Problem>& problems) {
-  std::vector<std::string> lines;
-  for (const Problem& problem : problems) lines.push_back(problem.text);
-  return lines;
-}
 
 // ---- Plan
 
@@ -94,9 +79,13 @@ TEST(PlanCore, RefusesAndLosesAnswersOnce) {
 }
 
 TEST(PlanCore, LeavesWritesOfTheWorkloadAlone) {
-  PlanCore core({{crash_after({edit}), refuse({edit}, 500), lose_answer({edit})}});
-  EXPECT_EQ(core.on_write(edit).kind, Treatment::Kind::pass);
-  EXPECT_EQ(core.missed().size(), 3u);
+  PlanCore core({{crash_after({edit}), refuse({edit}, 500), lose_answer({edit}),
+                  lose_leadership_before({edit}), lose_leadership_after({edit})}});
+  const Treatment treatment = core.on_write(edit);
+  EXPECT_EQ(treatment.kind, Treatment::Kind::pass);
+  core.on_written(treatment);
+  EXPECT_FALSE(core.ends_after_run());
+  EXPECT_EQ(core.missed().size(), 5u);
 }
 
 TEST(PlanCore, EndsTheProcessBeforeAWriteOfTheWorkload) {
@@ -226,28 +215,7 @@ TEST(EndState, AppliesTheCallersChange) {
   EXPECT_EQ(state.at("pods web").dump(), R"({"metadata":{"name":"web"}})");
 }
 
-// ---- Traces, made by hand
-
-Json pod(const std::string& uid, const std::string& image) {
-  return Json::object({{"metadata", Json::object({{"name", "web"}, {"uid", uid}})}, {"image", image}});
-}
-
-TracedWrite write_of(const std::string& text, Json before, Json after, std::size_t nth = 1) {
-  return {.moment = {text, nth},
-          .of_workload = text.starts_with(workload_prefix),
-          .resource = "pods",
-          .object = "pods default/web",
-          .before = std::move(before),
-          .after = std::move(after),
-          .ok = true,
-          .effective = true};
-}
-
-RunRecord record_of(std::vector<TracedWrite> writes) {
-  RunRecord record{.trace = {std::move(writes)}, .runs = 3, .settled = true};
-  record.end["pods default/web"] = Json::object({{"image", "a"}});
-  return record;
-}
+// ---- Judge
 
 const Plan crash{{crash_after({creation})}};
 const Plan stale{{restart_stale({.after = {creation}, .as_before = {creation}})}};

@@ -2,6 +2,7 @@
 // The operator of docs/exploring.md.
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,51 @@ ek::ControllerSpec repaired_controller() {
   return ek::controller_for<Shop>(reconcile_by_name).owns<ek::Pod>();
 }
 
+struct DiskSpec {
+  int size = 1;
+};
+EVENKEEL_FIELDS(DiskSpec, size)
+
+struct DiskStatus {
+  int size = 0;
+};
+EVENKEEL_FIELDS(DiskStatus, size)
+
+struct Disk {
+  static constexpr ek::ResourceInfo resource{
+      .group = "demo.evenkeel.dev", .version = "v1", .kind = "Disk", .plural = "disks"};
+  ek::ObjectMeta metadata = {};
+  DiskSpec spec = {};
+  DiskStatus status = {};
+};
+EVENKEEL_FIELDS(Disk, metadata, spec, status)
+
+struct Cloud {
+  std::map<std::string, int> disks;
+};
+EVENKEEL_FIELDS(Cloud, disks)
+
+ek::ControllerSpec disk_controller(Cloud& cloud) {
+  return ek::controller_for<Disk>([&cloud](ek::Context& context, const Disk& disk) {
+    const int missing = disk.spec.size - disk.status.size;
+    if (missing == 0) return;
+    context.explore_point("resize disk", [&] { cloud.disks[disk.metadata.name] += missing; });
+    context.patch_status(disk, [&](DiskStatus& status) { status.size = disk.spec.size; });
+  });
+}
+
+void buy_a_disk(ek::testing::Harness& cluster) {
+  cluster.create({Disk{.metadata = {.name = "data", .namespace_ = "default"}}});
+  cluster.settle();
+}
+
+ek::ControllerSpec repaired_disk_controller(Cloud& cloud) {
+  return ek::controller_for<Disk>([&cloud](ek::Context& context, const Disk& disk) {
+    context.explore_point("resize disk", [&] { cloud.disks[disk.metadata.name] = disk.spec.size; });
+    context.patch_status(disk, [&](DiskStatus& status) { status.size = disk.spec.size; });
+  });
+}
+
 std::string page() {
   std::ifstream file(EVENKEEL_SOURCE_DIR "/docs/exploring.md");
   return {std::istreambuf_iterator<char>(file), {}};
@@ -75,6 +121,18 @@ TEST(ExploreDocument, ShowsTheOutputOfItsOperator) {
 
 TEST(ExploreDocument, RepairsItsOperator) {
   const auto result = ek::testing::explore(repaired_controller, open_a_shop);
+  EXPECT_TRUE(result.ok()) << result.describe();
+  EXPECT_THAT(page(), ::testing::HasSubstr(result.describe())) << result.describe();
+}
+
+TEST(ExploreDocument, ShowsTheOutputOfItsDisk) {
+  const auto result = ek::testing::explore<Cloud>(disk_controller, buy_a_disk);
+  EXPECT_FALSE(result.ok());
+  EXPECT_THAT(page(), ::testing::HasSubstr(result.describe())) << result.describe();
+}
+
+TEST(ExploreDocument, RepairsItsDisk) {
+  const auto result = ek::testing::explore<Cloud>(repaired_disk_controller, buy_a_disk);
   EXPECT_TRUE(result.ok()) << result.describe();
   EXPECT_THAT(page(), ::testing::HasSubstr(result.describe())) << result.describe();
 }

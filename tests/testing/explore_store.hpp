@@ -28,8 +28,9 @@ struct StoreStatus {
   std::string pod;
   int failures = 0;
   std::string phase;
+  int storage = 0;
 };
-EVENKEEL_FIELDS(StoreStatus, replicas, initialized, pod, failures, phase)
+EVENKEEL_FIELDS(StoreStatus, replicas, initialized, pod, failures, phase, storage)
 
 struct Store {
   static constexpr ResourceInfo resource{

@@ -8,15 +8,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include <evenkeel/api/codec.hpp>
+#include <evenkeel/api/fields.hpp>
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/controller/controller_spec.hpp>
+#include <evenkeel/testing/differences.hpp>
 #include <evenkeel/testing/harness.hpp>
 #include <evenkeel/testing/plan.hpp>
 
@@ -62,8 +66,11 @@ enum class ProblemKind : std::uint8_t {
   too_many_runs,   ///< See ExploreOptions::run_factor.
   exception,       ///< A reconcile threw what none of the reference threw, and not because of a request.
   workload,        ///< The workload threw.
-  not_reached,     ///< A given plan has a step whose write did not occur.
+  not_reached,     ///< A given plan has a step whose write or point did not occur.
   not_repeatable,  ///< Two runs without any fault differ.
+  outside,         ///< What is outside of Kubernetes differs from the reference.
+  /// A write was sent after leadership was lost, by a client without the stop token of its run.
+  not_leader,
 };
 
 /// One difference from the reference, or a rule that a run breaks.
@@ -94,6 +101,7 @@ struct Exploration {
   std::size_t plans_blocked = 0;
   std::size_t reference_runs = 0;    ///< Reconciles of the reference.
   std::size_t reference_writes = 0;  ///< Writes of the operator in the reference that changed something.
+  bool has_outside = false;          ///< It was explore<Outside>().
   Duration took = {};                ///< Real time.
 
   bool ok() const { return reference.empty() && plans_failed == 0; }
@@ -101,10 +109,91 @@ struct Exploration {
   EVENKEEL_API std::string describe() const;
 };
 
+/// A stand-in for the systems outside of Kubernetes that an operator calls, such as the disks of a cloud. It
+/// holds what is so at the end, and not how often it was called.
+template <class T>
+concept OutsideSystem =
+    std::default_initializable<T> && std::copyable<T> && (Described<T> || std::equality_comparable<T>);
+
 namespace detail {
+
+/// A copy of what is outside at one time.
+class OutsideState {
+ public:
+  virtual ~OutsideState() = default;
+  /// Returns the changes from this state to another, a line each; empty if they are equal.
+  virtual std::vector<std::string> changes_to(const OutsideState& other) const = 0;
+};
+
+/// The functions of the caller, for one run.
+class Scenario {
+ public:
+  virtual ~Scenario() = default;
+  virtual std::vector<ControllerSpec> make() = 0;
+  virtual void work(Harness& harness) = 0;
+  /// Null if nothing is outside.
+  virtual std::shared_ptr<const OutsideState> outside() const = 0;
+};
+
 EVENKEEL_API Exploration explore(const std::function<std::vector<ControllerSpec>()>& make,
                                  const std::function<void(Harness&)>& workload,
                                  const ExploreOptions& options);
+EVENKEEL_API Exploration explore(const std::function<std::unique_ptr<Scenario>()>& make_scenario,
+                                 const ExploreOptions& options);
+
+template <class T>
+class OutsideCopy final : public OutsideState {
+ public:
+  explicit OutsideCopy(T value) : value_(std::move(value)) {}
+
+  std::vector<std::string> changes_to(const OutsideState& other) const override {
+    const T& to = static_cast<const OutsideCopy&>(other).value_;
+    std::vector<std::string> changes;
+    if constexpr (Described<T>) changes = differences(to_tree(value_), to_tree(to));
+    if constexpr (std::equality_comparable<T>) {
+      if (value_ == to) return {};
+      if constexpr (requires { std::string(value_.str()); }) {
+        if (changes.empty()) return {std::string(value_.str()) + " -> " + std::string(to.str())};
+      }
+      if (changes.empty()) return {"it is not equal"};
+    }
+    return changes;
+  }
+
+ private:
+  const T value_;
+};
+
+template <class Outside, class Make, class Workload>
+class OutsideScenario final : public Scenario {
+ public:
+  OutsideScenario(Make controllers, Workload workload)
+      : make_(std::move(controllers)), workload_(std::move(workload)) {}
+
+  std::vector<ControllerSpec> make() override {
+    if constexpr (std::convertible_to<std::invoke_result_t<Make&, Outside&>, ControllerSpec>) {
+      return {ControllerSpec(make_(outside_))};
+    } else {
+      return make_(outside_);
+    }
+  }
+  void work(Harness& harness) override {
+    if constexpr (std::invocable<Workload&, Harness&, Outside&>) {
+      workload_(harness, outside_);
+    } else {
+      workload_(harness);
+    }
+  }
+  std::shared_ptr<const OutsideState> outside() const override {
+    return std::make_shared<const OutsideCopy<Outside>>(outside_);
+  }
+
+ private:
+  Outside outside_ = Outside();
+  Make make_;
+  Workload workload_;
+};
+
 }  // namespace detail
 
 /// Explores an operator. `make` returns its ControllerSpec, or a vector of several; it is called for each
@@ -114,7 +203,8 @@ EVENKEEL_API Exploration explore(const std::function<std::vector<ControllerSpec>
 /// beyond what it needs to go on.
 /// The run without any fault, the reference, is done twice. Then each plan is run from the beginning and
 /// compared with it: end state (without uids, versions, timestamps and generated names), creations and
-/// deletions of each object, whether it settles and stays so, number of runs, exceptions.
+/// deletions of each object, whether it settles and stays so, number of runs, exceptions, writes after
+/// leadership was lost.
 /// Equal arguments give equal results, except for `took`. Blocks until all plans have run.
 /// Thread safety: may be called concurrently.
 /// Throws std::invalid_argument for options out of range, and what Harness() and Harness::add() throw.
@@ -127,6 +217,24 @@ requires std::invocable<Make&> Exploration explore(Make make, std::function<void
   } else {
     return detail::explore(std::move(make), workload, options);
   }
+}
+
+/// Like explore(), for an operator that also changes something outside of Kubernetes:
+/// explore<Cloud>([](Cloud& cloud) { return controller(cloud); }, workload). Each run begins with a
+/// default-constructed Outside, which survives the ends of the process. `make` gets a reference to it, and so does `workload` if it has a second
+/// parameter. At the end it must equal that of the reference, by its operator== if it has one. A finding
+/// shows the members of a described struct that differ, or what str() returns.
+/// The calls of the operator that change it are marked with Context::explore_point(): the process crashes
+/// there as well.
+template <OutsideSystem Outside, class Make, class Workload>
+requires std::invocable<Make&, Outside&> &&
+    (std::invocable<Workload&, Harness&, Outside&> || std::invocable<Workload&, Harness&>)
+Exploration explore(Make make, Workload workload, const ExploreOptions& options = {}) {
+  using Scenario = detail::OutsideScenario<Outside, Make, Workload>;
+  const std::function<std::unique_ptr<detail::Scenario>()> make_scenario = [make, workload] {
+    return std::make_unique<Scenario>(make, workload);
+  };
+  return detail::explore(make_scenario, options);
 }
 
 }  // namespace testing

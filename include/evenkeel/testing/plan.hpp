@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of testing::explore(): a few steps, each of which goes wrong at one write of a run.
+// Plans of testing::explore(): a few steps, each of which goes wrong at one write or explore point of a run.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,12 @@ namespace evenkeel {
 inline namespace v0 {
 namespace testing {
 
-/// A write of a run: its text, and its number among the writes of that text.
+/// A write of a run, or an explore point that it reaches: its text, and its number among those of that text.
 struct Moment {
   /// Verb, resource and key: "create pods default/web-0", "patch demos.demo.evenkeel.dev/status default/web".
   /// In a creation, a name that the server generates is its prefix and '*'. Writes of the workload begin with
-  /// "workload: ".
+  /// "workload: ". An explore point is "point ", its name and the key of the reconciled object: "point resize
+  /// volume default/web".
   std::string write = {};
   std::size_t nth = 1;  ///< From 1.
 
@@ -33,6 +34,10 @@ enum class StepKind : std::uint8_t {
   stale_restart,  ///< See restart_stale().
   downtime,       ///< See down_during().
   withheld,       ///< See withhold().
+  crash_at_point,          ///< See crash_at().
+  crash_past_point,        ///< See crash_past().
+  leadership_lost_before,  ///< See lose_leadership_before().
+  leadership_lost_after,   ///< See lose_leadership_after().
 };
 
 /// Delivery of watch events that were withheld.
@@ -64,6 +69,20 @@ EVENKEEL_API Step crash_after(Moment write);
 EVENKEEL_API Step refuse(Moment write, int status);
 /// A write of the operator is applied, and a time-out arrives instead of its answer.
 EVENKEEL_API Step lose_answer(Moment write);
+
+/// The process ends at an explore point, before the call outside that it marks, and starts again at once. See
+/// Context::explore_point().
+EVENKEEL_API Step crash_at(Moment point);
+/// The process ends after the call outside that an explore point marks: when the effect that was given to
+/// Context::explore_point() has returned, else at the next request or point of the run, or at its end.
+EVENKEEL_API Step crash_past(Moment point);
+
+/// Leadership is lost right before a write of the operator, which is therefore not sent: the controllers are
+/// stopped and cancelled as by a manager, without grace, and writes throw NotLeader. When the run has ended,
+/// or waits 5 s later, another replica takes over, with an empty queue and an empty cache.
+EVENKEEL_API Step lose_leadership_before(Moment write);
+/// Likewise right after a write of the operator was applied and its answer has arrived.
+EVENKEEL_API Step lose_leadership_after(Moment write);
 
 struct StaleRestart {
   Moment after = {};      ///< The process ends after this write of the operator or of the workload.

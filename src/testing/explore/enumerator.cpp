@@ -27,7 +27,9 @@ class Enumerator {
   // Adds the plan, or counts it as pruned.
   void add(bool matters, Step step);
 
+  void add_crashes();
   void add_faults();
+  void add_losses();
   void add_downtimes();
   void add_stale_restarts();
   void add_stale_restarts_of(Index change);
@@ -36,6 +38,8 @@ class Enumerator {
   void add_pairs();
   std::vector<Index> later_changes(Index change) const;
   bool undoes(Index change, Index later) const;
+  bool leads_to_change(Index at) const;
+  std::size_t position(const Moment& moment) const;
 
   const Trace& trace_;
   const std::set<std::string>& watched_;
@@ -56,7 +60,9 @@ Enumerator::Enumerator(const Trace& trace, const std::set<std::string>& watched,
 }
 
 Plans Enumerator::run() {
+  add_crashes();
   add_faults();
+  add_losses();
   add_downtimes();
   add_stale_restarts();
   add_windows();
@@ -72,13 +78,46 @@ void Enumerator::add(bool matters, Step step) {
   }
 }
 
-void Enumerator::add_faults() {
+// A crash right before a call outside is one after the last write or call of the same run, if there was one.
+void Enumerator::add_crashes() {
   for (const Index at : writes_) add(write(at).effective, crash_after(write(at).moment));
+  for (Index at = 0; at < trace_.points.size(); ++at) {
+    const TracedPoint& point = trace_.points[at];
+    const bool after_point = at > 0 && trace_.points[at - 1].runs == point.runs;
+    const bool after_write = std::any_of(writes_.begin(), writes_.end(), [&](Index earlier) {
+      return earlier < point.writes && write(earlier).effective && write(earlier).runs == point.runs;
+    });
+    add(!after_point && !after_write, crash_at(point.moment));
+    add(true, crash_past(point.moment));
+  }
+}
+
+void Enumerator::add_faults() {
   for (const Index at : writes_) {
     add(write(at).effective, lose_answer(write(at).moment));
     add(write(at).effective, refuse(write(at).moment, 500));
     add(write(at).effective && write(at).versioned, refuse(write(at).moment, 409));
   }
+}
+
+void Enumerator::add_losses() {
+  for (const Index at : writes_) {
+    if (!write(at).of_leader) continue;
+    add(write(at).effective, lose_leadership_before(write(at).moment));
+    add(write(at).effective && !leads_to_change(at), lose_leadership_after(write(at).moment));
+  }
+}
+
+// Returns true if the next effect of the same run is a change by the operator: leadership that is lost right
+// after this write is then lost right before that one.
+bool Enumerator::leads_to_change(Index at) const {
+  const auto next = std::find_if(writes_.begin(), writes_.end(), [&](Index later) {
+    return later > at && write(later).effective && write(later).runs == write(at).runs;
+  });
+  if (next == writes_.end()) return false;
+  return std::none_of(trace_.points.begin(), trace_.points.end(), [&](const TracedPoint& point) {
+    return point.writes > at && point.writes <= *next;
+  });
 }
 
 // A process that was down during a write of the workload was down during the next one as well, unless the
@@ -155,20 +194,33 @@ bool Enumerator::undoes(Index change, Index later) const {
   });
 }
 
-// Two faults at different writes: the second one meets what is done again after the first.
+// Two faults at different writes or points: the second one meets what is done again after the first.
 void Enumerator::add_pairs() {
   std::vector<Step> faults;
   for (const Plan& plan : plans_.plans) {
     const StepKind kind = plan.steps.front().kind;
-    if (kind == StepKind::crash || kind == StepKind::lost_answer) faults.push_back(plan.steps.front());
+    if (kind == StepKind::crash || kind == StepKind::lost_answer || kind == StepKind::crash_at_point ||
+        kind == StepKind::crash_past_point)
+      faults.push_back(plan.steps.front());
   }
   for (const Step& first : faults) {
     for (const Step& second : faults) {
-      const TracedWrite* const earlier = trace_.find(first.at);
-      const TracedWrite* const later = trace_.find(second.at);
-      if (earlier < later) plans_.plans.push_back({{first, second}});
+      if (position(first.at) < position(second.at)) plans_.plans.push_back({{first, second}});
     }
   }
+}
+
+// Returns the place of a write or a point among all of them.
+std::size_t Enumerator::position(const Moment& moment) const {
+  std::size_t points = 0;
+  for (const TracedPoint& point : trace_.points) {
+    if (point.moment == moment) return point.writes + points;
+    ++points;
+  }
+  const Index at = static_cast<Index>(trace_.find(moment) - trace_.writes.data());
+  return at + static_cast<std::size_t>(
+                  std::count_if(trace_.points.begin(), trace_.points.end(),
+                                [at](const TracedPoint& point) { return point.writes <= at; }));
 }
 
 }  // namespace

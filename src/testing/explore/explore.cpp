@@ -42,9 +42,8 @@ struct Verdict {
 
 class Explorer {
  public:
-  Explorer(const detail::MakeControllers& make, const detail::Workload& workload,
-           const ExploreOptions& options)
-      : options_(options), runner_(make, workload, options) {}
+  Explorer(const detail::MakeScenario& make_scenario, const ExploreOptions& options)
+      : options_(options), runner_(make_scenario, options) {}
 
   Exploration run();
 
@@ -73,6 +72,7 @@ Exploration Explorer::run() {
 bool Explorer::examine_reference(Exploration& result) {
   const RunRecord first = runner_.run_reference();
   result.reference_runs = first.runs;
+  result.has_outside = first.outside != nullptr;
   for (const detail::TracedWrite& write : first.trace.writes) {
     const bool counts = !write.of_workload && write.effective && !detail::is_incidental(write.resource);
     if (counts) ++result.reference_writes;
@@ -178,13 +178,14 @@ std::string indented(const std::string& text, const std::string& indent) {
   return result;
 }
 
-std::string text_of(const Finding& finding, std::size_t number) {
+std::string text_of(const Finding& finding, std::size_t number, bool has_outside) {
   std::string text = "\n" + std::to_string(number) + ". " + finding.plan.str() + "\n";
   append_problems(finding.problems, "   ", text);
   if (finding.alike > 0)
     text += "   Other plans with the same first problem: " + std::to_string(finding.alike) + "\n";
+  const std::string function = has_outside ? "explore<Outside>" : "explore";
   text += "\n   To repeat it:\n" +
-          indented("const auto result = ek::testing::explore(make, workload, {.plans = {" +
+          indented("const auto result = ek::testing::" + function + "(make, workload, {.plans = {" +
                        finding.plan.code() + "}});\nEXPECT_TRUE(result.ok()) << result.describe();",
                    "     ");
   return text + "\n   What was so, beside what the controllers saw:\n" + indented(finding.timeline, "   ");
@@ -205,18 +206,42 @@ std::string Exploration::describe() const {
   if (plans_left_out > 0) text += ", " + std::to_string(plans_left_out) + " left out";
   text += ". Runs of the reference: " + std::to_string(reference_runs) +
           ", effective writes: " + std::to_string(reference_writes) + ".\n";
-  for (std::size_t at = 0; at < findings.size(); ++at) text += text_of(findings[at], at + 1);
+  for (std::size_t at = 0; at < findings.size(); ++at) text += text_of(findings[at], at + 1, has_outside);
   return text;
 }
 
 namespace detail {
+namespace {
 
-Exploration explore(const MakeControllers& make, const Workload& workload, const ExploreOptions& options) {
+// A run of an operator that changes nothing outside of Kubernetes.
+class PlainScenario final : public Scenario {
+ public:
+  PlainScenario(const std::function<std::vector<ControllerSpec>()>& make,
+                const std::function<void(Harness&)>& workload)
+      : make_(make), workload_(workload) {}
+
+  std::vector<ControllerSpec> make() override { return make_(); }
+  void work(Harness& harness) override { workload_(harness); }
+  std::shared_ptr<const OutsideState> outside() const override { return nullptr; }
+
+ private:
+  const std::function<std::vector<ControllerSpec>()>& make_;
+  const std::function<void(Harness&)>& workload_;
+};
+
+}  // namespace
+
+Exploration explore(const MakeScenario& make_scenario, const ExploreOptions& options) {
   check(options);
   const TimePoint start = real_clock()->now();
-  Exploration result = Explorer(make, workload, options).run();
+  Exploration result = Explorer(make_scenario, options).run();
   result.took = real_clock()->now() - start;
   return result;
+}
+
+Exploration explore(const std::function<std::vector<ControllerSpec>()>& make,
+                    const std::function<void(Harness&)>& workload, const ExploreOptions& options) {
+  return explore([&] { return std::make_unique<PlainScenario>(make, workload); }, options);
 }
 
 }  // namespace detail

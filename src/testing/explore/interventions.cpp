@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include <evenkeel/base/error.hpp>
+#include <evenkeel/manager/lifecycle_core.hpp>
+
 #include "apiserver/shell/request_target.hpp"
 #include "testing/begun_write.hpp"
 #include "testing/explore/watch_filter.hpp"
@@ -11,174 +14,6 @@
 namespace evenkeel {
 inline namespace v0 {
 namespace testing::detail {
-namespace {
-
-class NoCall final : public http::Call {
- public:
-  void cancel() noexcept override {}
-};
-
-std::string name_of(const http::Request& request) {
-  return std::string(http::method_name(request.method)) + " " + request.target;
-}
-
-TransportError crashed(const http::Request& request) {
-  return {TransportErrorCode::closed,
-          name_of(request) + ": the process has crashed (by a plan of explore())"};
-}
-
-TransportError unanswered(const http::Request& request) {
-  return {TransportErrorCode::timeout,
-          name_of(request) + ": the deadline passed (the answer was lost by a plan of explore())"};
-}
-
-const char* reason_of(int status) {
-  switch (status) {
-    case 409:
-      return "Conflict";
-    case 429:
-      return "TooManyRequests";
-    case 500:
-      return "InternalError";
-    case 503:
-      return "ServiceUnavailable";
-    default:
-      return "";
-  }
-}
-
-http::Response refusal(int status) {
-  const Json body = Json::object({{"apiVersion", "v1"},
-                                  {"kind", "Status"},
-                                  {"status", "Failure"},
-                                  {"message", "refused by a plan of explore()"},
-                                  {"reason", reason_of(status)},
-                                  {"code", status}});
-  return {.status = status, .headers = {{"Content-Type", "application/json"}}, .body = body.dump()};
-}
-
-bool is_write(const http::Request& request) {
-  return request.method != http::Method::get;
-}
-
-std::string resource_of(const http::Request& request) {
-  const apiserver::RequestTarget target = apiserver::request_target(request);
-  return target.group.empty() ? target.resource : target.resource + "." + target.group;
-}
-
-WatchFilter::Content content_of(const http::Request& request) {
-  using Content = WatchFilter::Content;
-  if (apiserver::request_target(request).verb != "watch") return Content::list;
-  const bool streaming = request.target.find("sendInitialEvents=true") != std::string::npos;
-  return streaming ? Content::list_and_events : Content::events;
-}
-
-}  // namespace
-
-// The transport of the controllers.
-class Interventions::OperatorTransport final : public http::Transport {
- public:
-  OperatorTransport(std::shared_ptr<Interventions> owner, std::shared_ptr<http::Transport> inner)
-      : owner_(std::move(owner)), inner_(std::move(inner)) {}
-
-  std::shared_ptr<http::Call> send(http::Request request, http::Completion completion) override;
-  std::shared_ptr<http::Call> stream(http::Request request,
-                                     std::shared_ptr<http::StreamHandler> handler) override {
-    return owner_->stream(*inner_, std::move(request), std::move(handler));
-  }
-  http::Response fetch(http::Request request, std::stop_token stop) override;
-  http::WebSocketAnswer open_web_socket(http::Request request, std::vector<std::string> protocols,
-                                        std::stop_token stop) override {
-    if (owner_->is_dead()) throw crashed(request);
-    return inner_->open_web_socket(std::move(request), std::move(protocols), std::move(stop));
-  }
-
- private:
-  std::shared_ptr<http::Call> complete(http::Completion completion, Outcome<http::Response> outcome);
-
-  const std::shared_ptr<Interventions> owner_;
-  const std::shared_ptr<http::Transport> inner_;
-};
-
-http::Response Interventions::OperatorTransport::fetch(http::Request request, std::stop_token stop) {
-  if (owner_->is_dead()) throw crashed(request);
-  if (!is_write(request)) return inner_->fetch(std::move(request), std::move(stop));
-  const Treatment treatment = owner_->begin_write(request, false);
-  if (treatment.kind == Treatment::Kind::refuse) return refusal(treatment.status);
-  http::Response response = inner_->fetch(request, std::move(stop));
-  owner_->end_write(treatment);
-  if (treatment.kind == Treatment::Kind::crash) throw crashed(request);
-  if (treatment.kind == Treatment::Kind::lose) throw unanswered(request);
-  return response;
-}
-
-std::shared_ptr<http::Call> Interventions::OperatorTransport::complete(http::Completion completion,
-                                                                       Outcome<http::Response> outcome) {
-  owner_->deliveries_.push_back([completion = std::move(completion), outcome = std::move(outcome)]() mutable {
-    completion(std::move(outcome));
-  });
-  return std::make_shared<NoCall>();
-}
-
-std::shared_ptr<http::Call> Interventions::OperatorTransport::send(http::Request request,
-                                                                   http::Completion completion) {
-  if (owner_->is_dead()) return complete(std::move(completion), std::make_exception_ptr(crashed(request)));
-  if (!is_write(request)) return inner_->send(std::move(request), std::move(completion));
-  const Treatment treatment = owner_->begin_write(request, false);
-  if (treatment.kind == Treatment::Kind::refuse)
-    return complete(std::move(completion), refusal(treatment.status));
-  const auto kept = std::make_shared<const http::Request>(request);
-  return inner_->send(std::move(request), [owner = owner_, kept, treatment,
-                                           done = std::move(completion)](Outcome<http::Response> outcome) {
-    owner->end_write(treatment);
-    if (treatment.kind == Treatment::Kind::crash) return done(std::make_exception_ptr(crashed(*kept)));
-    if (treatment.kind == Treatment::Kind::lose) return done(std::make_exception_ptr(unanswered(*kept)));
-    done(std::move(outcome));
-  });
-}
-
-// The transport of the test, whose requests are answered at once.
-class Interventions::WorkloadTransport final : public http::Transport {
- public:
-  WorkloadTransport(std::shared_ptr<Interventions> owner, std::shared_ptr<http::Transport> inner)
-      : owner_(std::move(owner)), inner_(std::move(inner)) {}
-
-  std::shared_ptr<http::Call> send(http::Request request, http::Completion completion) override {
-    try {
-      completion(fetch(std::move(request), {}));
-    } catch (...) {
-      completion(std::current_exception());
-    }
-    return std::make_shared<NoCall>();
-  }
-  std::shared_ptr<http::Call> stream(http::Request request,
-                                     std::shared_ptr<http::StreamHandler> handler) override {
-    return inner_->stream(std::move(request), std::move(handler));
-  }
-  http::Response fetch(http::Request request, std::stop_token stop) override;
-
- private:
-  const std::shared_ptr<Interventions> owner_;
-  const std::shared_ptr<http::Transport> inner_;
-};
-
-http::Response Interventions::WorkloadTransport::fetch(http::Request request, std::stop_token stop) {
-  if (!is_write(request) || !owner_->recording_) return inner_->fetch(std::move(request), std::move(stop));
-  Write write = begun_write(request);
-  const Treatment treatment = owner_->begin_write(request, true);
-  write.before = owner_->stored(request, write).value_or(Json());
-  http::Response response = inner_->fetch(request, std::move(stop));
-  write.status = response.status;
-  write.at = owner_->now();
-  if (write.key.name.empty() && write.ok())
-    write.key.name = Json::parse(response.body).at({"metadata", "name"}).string_or("");
-  write.after = owner_->stored(request, write).value_or(Json());
-  TracedWrite entry = traced(write);
-  entry.moment.write = std::string(workload_prefix) + text_of(write);
-  owner_->record(std::move(entry), true);
-  owner_->end_write(treatment);
-  return response;
-}
 
 // ---- The hooks
 
@@ -187,22 +22,16 @@ Interventions::Interventions(InterventionOptions options)
 Interventions::~Interventions() = default;
 
 void Interventions::begin(std::shared_ptr<apiserver::SharedCore> core,
-                          std::shared_ptr<const evenkeel::Clock> clock) {
+                          std::shared_ptr<const evenkeel::Clock> clock, std::function<void()> cancel) {
   core_ = std::move(core);
   clock_ = std::move(clock);
+  cancel_ = std::move(cancel);
   start_ = clock_->now();
-}
-
-std::shared_ptr<http::Transport> Interventions::around_controllers(std::shared_ptr<http::Transport> inner) {
-  return std::make_shared<OperatorTransport>(shared_from_this(), std::move(inner));
-}
-
-std::shared_ptr<http::Transport> Interventions::around_test(std::shared_ptr<http::Transport> inner) {
-  return std::make_shared<WorkloadTransport>(shared_from_this(), std::move(inner));
 }
 
 void Interventions::on_run(const ReconcileRun& run) {
   ++runs_;
+  of_leader_ = !options_.on_every_instance.contains(run.controller);
   plan_.on_run();
   if (old_core_) ++runs_on_old_;
   if (options_.keeps_timeline) timeline_.add_run(run);
@@ -211,6 +40,7 @@ void Interventions::on_run(const ReconcileRun& run) {
 void Interventions::on_write(const Write& write) {
   TracedWrite entry = traced(write);
   entry.moment.write = text_of(write);
+  entry.of_leader = of_leader_;
   record(std::move(entry), false);
 }
 
@@ -234,7 +64,8 @@ void Interventions::catch_up() {
 
 void Interventions::on_restart() {
   const Restart restart = plan_.take_restart();
-  std::string how;
+  std::string how = restart.takes_over ? "another replica takes over" : "the process starts again";
+  lost_leadership_at_.reset();
   runs_on_old_ = 0;
   old_watches_.reset();
   old_core_.reset();
@@ -245,9 +76,9 @@ void Interventions::on_restart() {
         apiserver::SharedCoreOptions{.world = std::move(world), .clock = clock_});
     old_watches_ = std::make_unique<apiserver::InProcessTransport>(
         old_core_, apiserver::InProcessTransportOptions{.pumped = true});
-    how = "; its caches show the state before " + restart.as_before->str();
+    how += "; its caches show the state before " + restart.as_before->str();
   }
-  if (options_.keeps_timeline) timeline_.add_restart(now(), how);
+  if (options_.keeps_timeline) timeline_.add_fact(now(), "--- " + how);
 }
 
 std::size_t Interventions::pump() {
@@ -279,6 +110,7 @@ Treatment Interventions::begin_write(const http::Request& request, bool of_workl
   const Write write = begun_write(request);
   const std::string prefix(of_workload ? workload_prefix : "");
   Treatment treatment = plan_.on_write(prefix + text_of(write));
+  if (plan_.has_lost_leadership()) lose_leadership();
   if (options_.keeps_worlds) world_ = core_->snapshot();
   if (treatment.kind != Treatment::Kind::pass) runs_hit_.insert(runs_);
   show_steps(true);
@@ -286,6 +118,7 @@ Treatment Interventions::begin_write(const http::Request& request, bool of_workl
     TracedWrite entry = traced(write);
     entry.moment.write = treatment.moment.write;
     entry.at = now();
+    entry.of_leader = of_leader_;
     record(std::move(entry), of_workload);
   }
   return treatment;
@@ -293,7 +126,75 @@ Treatment Interventions::begin_write(const http::Request& request, bool of_workl
 
 void Interventions::end_write(const Treatment& treatment) {
   plan_.on_written(treatment);
+  if (plan_.has_lost_leadership()) lose_leadership();
   show_steps(false);
+}
+
+void Interventions::lose_leadership() {
+  if (lost_leadership_at_) return;
+  lost_leadership_at_ = clock_->now();
+  runs_hit_.insert(runs_);
+  cancel_();
+}
+
+// A process that has lost leadership ends at the latest when the manager gives up.
+bool Interventions::is_dead() const {
+  return plan_.is_dead() ||
+         (lost_leadership_at_ &&
+          clock_->now() >= deadline_after(*lost_leadership_at_, LifecycleOptions().cancel_period));
+}
+
+bool Interventions::has_crashed() {
+  plan_.on_contact();
+  return is_dead();
+}
+
+// Returns true for a write that is not sent, as leadership was lost before. It counts if the run's stop token
+// does not end it.
+bool Interventions::is_too_late(const http::Request& request, bool stopped) {
+  if (!plan_.has_lost_leadership() || !of_leader_) return false;
+  const Write write = begun_write(request);
+  if (stopped || is_incidental(without_subresource(write.resource))) return true;
+  late_writes_.push_back(text_of(write));
+  if (options_.keeps_timeline)
+    timeline_.add_fact(now(), late_writes_.back() + ": refused, as leadership was lost");
+  return true;
+}
+
+// ---- Explore points
+
+void Interventions::mark(const ObjectKey& object, std::string_view name) {
+  reach(object, name, false);
+}
+
+std::size_t Interventions::begin_effect(const ObjectKey& object, std::string_view name) {
+  reach(object, name, true);
+  return trace_.points.size() - 1;
+}
+
+void Interventions::end_effect(std::size_t point) {
+  const Moment moment = trace_.points.at(point).moment;
+  plan_.on_point_end(moment);
+  if (!has_crashed()) return;
+  end_at(moment);
+}
+
+void Interventions::reach(const ObjectKey& object, std::string_view name, bool has_end) {
+  const std::string text = std::string(point_prefix) + std::string(name) + " " + object.str();
+  if (has_crashed()) end_at({text});
+  const Moment moment = plan_.on_point(text, has_end);
+  if (is_dead()) end_at(moment);
+  trace_.points.push_back({.moment = moment, .writes = trace_.writes.size(), .runs = runs_});
+  if (options_.keeps_timeline) timeline_.add_fact(now(), moment.str());
+  if (plan_.ends_after_run()) runs_hit_.insert(runs_);
+  show_steps(false);
+}
+
+// Ends the run as far as that is possible; its requests fail from now on.
+void Interventions::end_at(const Moment& point) {
+  runs_hit_.insert(runs_);
+  show_steps(false);
+  throw Error(point.str() + ": the process has crashed (by a plan of explore())");
 }
 
 // Adds the steps that have begun to the timeline: those that follow a write, after it.
@@ -301,7 +202,8 @@ void Interventions::show_steps(bool before_write) {
   for (Step& step : plan_.take_effective()) steps_to_show_.push_back(std::move(step));
   std::erase_if(steps_to_show_, [&](const Step& step) {
     const bool follows = step.kind == StepKind::crash || step.kind == StepKind::lost_answer ||
-                         step.kind == StepKind::stale_restart;
+                         step.kind == StepKind::stale_restart ||
+                         step.kind == StepKind::leadership_lost_after;
     if (before_write && follows) return false;
     if (options_.keeps_timeline) timeline_.add_step(now(), step);
     return true;
@@ -335,32 +237,6 @@ std::optional<Json> Interventions::stored(const http::Request& request, const Wr
 
 Duration Interventions::now() const {
   return clock_->now() - start_;
-}
-
-// ---- Watches
-
-std::shared_ptr<http::Call> Interventions::stream(http::Transport& inner, http::Request request,
-                                                  std::shared_ptr<http::StreamHandler> handler) {
-  if (is_dead()) {
-    deliveries_.push_back(
-        [handler, error = std::make_exception_ptr(crashed(request))] { handler->on_end(error); });
-    return std::make_shared<NoCall>();
-  }
-  const std::string resource = resource_of(request);
-  if (options_.keeps_timeline || plan_.concerns(resource)) {
-    WatchFilter::Seen seen;
-    if (options_.keeps_timeline) {
-      seen = [this](const std::string& of, std::string_view piece) { timeline_.add_seen(now(), of, piece); };
-    }
-    auto filter = std::make_shared<WatchFilter>(
-        resource, content_of(request), std::move(handler),
-        [this, resource] { return plan_.withholds(resource); }, std::move(seen));
-    std::erase_if(filters_, [](const auto& weak) { return weak.expired(); });
-    filters_.push_back(filter);
-    handler = std::move(filter);
-  }
-  if (old_watches_) return old_watches_->stream(std::move(request), std::move(handler));
-  return inner.stream(std::move(request), std::move(handler));
 }
 
 }  // namespace testing::detail

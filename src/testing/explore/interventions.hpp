@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver of a plan in a harness: it refuses requests, loses answers, ends the process, keeps watch events
-// back, and records.
+// The driver of a plan in a harness: it refuses requests, loses answers, ends the process or its leadership,
+// keeps watch events back, and records.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <evenkeel/apiserver/in_process_transport.hpp>
@@ -33,7 +34,8 @@ struct InterventionOptions {
   std::function<std::vector<ControllerSpec>()> controllers = {};
   /// Returns the state before a write of the reference.
   std::function<std::optional<apiserver::World>(const Moment&)> world_before = {};
-  bool keeps_worlds = false;  ///< The run is a reference.
+  std::set<std::string> on_every_instance = {};  ///< Controllers that run without leadership.
+  bool keeps_worlds = false;                     ///< The run is a reference.
   bool keeps_timeline = false;
 };
 
@@ -44,7 +46,7 @@ class Interventions final : public HarnessHooks, public std::enable_shared_from_
   ~Interventions() override;
 
   void begin(std::shared_ptr<apiserver::SharedCore> core,
-             std::shared_ptr<const evenkeel::Clock> clock) override;
+             std::shared_ptr<const evenkeel::Clock> clock, std::function<void()> cancel) override;
   std::shared_ptr<http::Transport> around_controllers(std::shared_ptr<http::Transport> inner) override;
   std::shared_ptr<http::Transport> around_test(std::shared_ptr<http::Transport> inner) override;
   std::vector<ControllerSpec> controllers() override { return options_.controllers(); }
@@ -52,8 +54,13 @@ class Interventions final : public HarnessHooks, public std::enable_shared_from_
   void on_write(const Write& write) override;
   std::size_t pump() override;
   bool on_idle(bool more) override;
-  bool is_dead() const override { return plan_.is_dead(); }
+  bool is_dead() const override;
+  bool ends_after_run() const override { return is_dead() || plan_.ends_after_run(); }
   void on_restart() override;
+
+  void mark(const ObjectKey& object, std::string_view name) override;
+  std::size_t begin_effect(const ObjectKey& object, std::string_view name) override;
+  void end_effect(std::size_t point) override;
 
   /// The workload has ended: windows that wait for a write of it end when the operator is idle.
   void finish() { plan_.finish(); }
@@ -67,6 +74,8 @@ class Interventions final : public HarnessHooks, public std::enable_shared_from_
   std::vector<Step> missed() const { return plan_.missed(); }
   /// Numbers of the runs that a step hit.
   const std::set<std::size_t>& runs_hit() const { return runs_hit_; }
+  /// Texts of the writes after leadership was lost that the run's stop token did not end.
+  const std::vector<std::string>& late_writes() const { return late_writes_; }
 
  private:
   friend class WatchFilter;
@@ -75,6 +84,11 @@ class Interventions final : public HarnessHooks, public std::enable_shared_from_
 
   Treatment begin_write(const http::Request& request, bool of_workload);
   void end_write(const Treatment& treatment);
+  void lose_leadership();
+  bool has_crashed();
+  bool is_too_late(const http::Request& request, bool stopped);
+  void reach(const ObjectKey& object, std::string_view name, bool has_end);
+  [[noreturn]] void end_at(const Moment& point);
   void record(TracedWrite write, bool of_workload);
   void show_steps(bool before_write);
   void catch_up();
@@ -87,9 +101,13 @@ class Interventions final : public HarnessHooks, public std::enable_shared_from_
   PlanCore plan_;
   std::shared_ptr<apiserver::SharedCore> core_;
   std::shared_ptr<const evenkeel::Clock> clock_;
+  std::function<void()> cancel_;  // stops the controllers
   TimePoint start_{};
   bool recording_ = false;
   std::size_t runs_ = 0;
+  bool of_leader_ = true;  // the last run is one that only the leader does
+  std::optional<TimePoint> lost_leadership_at_;
+  std::vector<std::string> late_writes_;
   std::set<std::size_t> runs_hit_;
   std::map<std::string, std::size_t> counts_;  // recorded writes by text
   std::optional<apiserver::World> world_;      // before the write in progress

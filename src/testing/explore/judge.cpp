@@ -116,6 +116,9 @@ void check_end(const RunRecord& run, std::vector<Problem>& out) {
   if (!run.stopped.empty()) out.push_back({ProblemKind::unsettled, "it does not settle: " + run.stopped});
   for (const std::string& change : run.late_changes)
     out.push_back({ProblemKind::unstable, "once settled, another run of each key does: " + change});
+  for (const std::string& change : run.late_changes_outside)
+    out.push_back(
+        {ProblemKind::unstable, "once settled, another run of each key changes outside: " + change});
 }
 
 // Steps after which states may be skipped legitimately, and work done for a state that is gone.
@@ -133,6 +136,23 @@ void compare_writes(const RunRecord& reference, const RunRecord& run, bool hidde
                   "created", out);
   compare_tallies(tally_of(reference.trace, deletes), tally_of(run.trace, deletes), ProblemKind::deletions,
                   "deleted", out);
+}
+
+std::vector<std::string> changes_outside(const RunRecord& reference, const RunRecord& run) {
+  return reference.outside && run.outside ? reference.outside->changes_to(*run.outside)
+                                          : std::vector<std::string>();
+}
+
+// Returns the first points in which two runs differ; empty if there are none.
+std::string difference_of_points(const Trace& first, const Trace& second) {
+  const auto text = [](const Trace& trace, std::size_t at) {
+    return at < trace.points.size() ? trace.points[at].moment.str() : "none";
+  };
+  for (std::size_t at = 0; at < std::max(first.points.size(), second.points.size()); ++at) {
+    if (text(first, at) != text(second, at))
+      return "at point " + std::to_string(at + 1) + ": " + text(first, at) + ", then " + text(second, at);
+  }
+  return {};
 }
 
 std::string line_of(const TracedWrite& write) {
@@ -161,9 +181,16 @@ std::vector<Problem> differences_of(const RunRecord& first, const RunRecord& sec
     }
     return {{ProblemKind::not_repeatable, text}};
   }
-  if (left.size() == right.size()) return {};
-  return {{ProblemKind::not_repeatable, "two runs without any fault differ: " + std::to_string(left.size()) +
-                                            " writes, then " + std::to_string(right.size())}};
+  const std::string start = "two runs without any fault differ";
+  if (left.size() != right.size())
+    return {{ProblemKind::not_repeatable,
+             start + ": " + std::to_string(left.size()) + " writes, then " + std::to_string(right.size())}};
+  if (const std::string points = difference_of_points(first.trace, second.trace); !points.empty())
+    return {{ProblemKind::not_repeatable, start + " " + points}};
+  std::vector<Problem> problems;
+  for (const std::string& change : changes_outside(first, second))
+    problems.push_back({ProblemKind::not_repeatable, start + " outside: " + change});
+  return problems;
 }
 
 std::vector<Problem> judge(const RunRecord& reference, const RunRecord& run, const Plan& plan,
@@ -175,8 +202,12 @@ std::vector<Problem> judge(const RunRecord& reference, const RunRecord& run, con
     if (step.kind == StepKind::stale_restart && reference.trace.find(step.other) == nullptr)
       problems.push_back({ProblemKind::not_reached, "the reference has no " + step.other.str()});
   }
+  for (const std::string& write : run.late_writes)
+    problems.push_back({ProblemKind::not_leader, "a write was sent after leadership was lost: " + write});
   compare_writes(reference, run, hides_states(plan), problems);
   compare_states(reference.end, run.end, problems);
+  for (const std::string& change : changes_outside(reference, run))
+    problems.push_back({ProblemKind::outside, "outside differs at the end from the reference: " + change});
   check_end(run, problems);
   if (reference.settled && !run.settled && run.stopped.empty())
     problems.push_back({ProblemKind::unsettled, "work is left when the time is over"});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ struct RunRecord {
   std::vector<std::string> late_changes = {};  ///< Changes by one more run of each key, once settled.
   std::set<std::string> exceptions = {};       ///< Thrown by reconciles, and not explained by a request.
   std::vector<Step> missed = {};               ///< Steps of the plan that have not taken effect.
+  std::vector<std::string> late_writes = {};   ///< After leadership was lost, without the run's stop token.
+  std::shared_ptr<const OutsideState> outside = {};    ///< Null if nothing is outside.
+  std::vector<std::string> late_changes_outside = {};  ///< As late_changes.
 };
 
 /// Returns the rules that a run without any fault breaks.

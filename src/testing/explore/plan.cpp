@@ -46,6 +46,14 @@ std::string Step::str() const {
       return "no process runs during " + at.str();
     case StepKind::withheld:
       return window_text(*this);
+    case StepKind::crash_at_point:
+      return "crash at " + at.str() + ", before its effect";
+    case StepKind::crash_past_point:
+      return "crash past " + at.str() + ", after its effect";
+    case StepKind::leadership_lost_before:
+      return "lose leadership right before " + at.str();
+    case StepKind::leadership_lost_after:
+      return "lose leadership right after " + at.str();
   }
   return {};
 }
@@ -67,6 +75,14 @@ std::string Step::code() const {
       return scope + "withhold(" + quoted(resource) + ", {.from = " + code_of(at) +
              ", .until = " + code_of(other) + "}, " + scope +
              (delivery == Delivery::late ? "Delivery::late)" : "Delivery::merged)");
+    case StepKind::crash_at_point:
+      return scope + "crash_at(" + code_of(at) + ")";
+    case StepKind::crash_past_point:
+      return scope + "crash_past(" + code_of(at) + ")";
+    case StepKind::leadership_lost_before:
+      return scope + "lose_leadership_before(" + code_of(at) + ")";
+    case StepKind::leadership_lost_after:
+      return scope + "lose_leadership_after(" + code_of(at) + ")";
   }
   return {};
 }
@@ -81,6 +97,22 @@ Step refuse(Moment write, int status) {
 
 Step lose_answer(Moment write) {
   return {.kind = StepKind::lost_answer, .at = std::move(write)};
+}
+
+Step crash_at(Moment point) {
+  return {.kind = StepKind::crash_at_point, .at = std::move(point)};
+}
+
+Step crash_past(Moment point) {
+  return {.kind = StepKind::crash_past_point, .at = std::move(point)};
+}
+
+Step lose_leadership_before(Moment write) {
+  return {.kind = StepKind::leadership_lost_before, .at = std::move(write)};
+}
+
+Step lose_leadership_after(Moment write) {
+  return {.kind = StepKind::leadership_lost_after, .at = std::move(write)};
 }
 
 Step restart_stale(StaleRestart restart) {

@@ -15,8 +15,20 @@ PlanCore::PlanCore(Plan plan) {
 Treatment PlanCore::on_write(const std::string& write) {
   Treatment treatment{.moment = {write, ++writes_[write]}};
   const bool of_workload = write.starts_with(workload_prefix);
+  const auto begins = [&](const Progress& progress) {
+    return !progress.begun && progress.step.at == treatment.moment;
+  };
+  // A write that is not sent does not count: the other steps wait for that of the next replica.
+  const auto lost = std::find_if(steps_.begin(), steps_.end(), [&](const Progress& progress) {
+    return begins(progress) && progress.step.kind == StepKind::leadership_lost_before;
+  });
+  if (lost != steps_.end() && !of_workload) {
+    --writes_[write];
+    begin(*lost, treatment, of_workload);
+    return treatment;
+  }
   for (Progress& progress : steps_) {
-    if (!progress.begun && progress.step.at == treatment.moment) begin(progress, treatment, of_workload);
+    if (begins(progress)) begin(progress, treatment, of_workload);
   }
   return treatment;
 }
@@ -47,9 +59,24 @@ void PlanCore::begin(Progress& progress, Treatment& treatment, bool of_workload)
     case StepKind::withheld:
       progress.holds = true;
       break;
+    case StepKind::leadership_lost_before:
+      if (of_workload) return;
+      treatment.kind = Kind::withdraw;
+      lost_leadership_ = true;
+      break;
+    case StepKind::leadership_lost_after:
+      if (of_workload) return;
+      break;  // see on_written()
+    case StepKind::crash_at_point:
+    case StepKind::crash_past_point:
+      return;
   }
+  take_effect(progress);
+}
+
+void PlanCore::take_effect(Progress& progress) {
   progress.begun = true;
-  effective_.push_back(step);
+  effective_.push_back(progress.step);
 }
 
 void PlanCore::on_written(const Treatment& treated) {
@@ -58,8 +85,38 @@ void PlanCore::on_written(const Treatment& treated) {
     const bool begins_here = progress.begun && progress.step.at == treated.moment;
     if (begins_here && progress.step.kind == StepKind::stale_restart)
       restart_ = Restart{.as_before = progress.step.other};
+    if (begins_here && progress.step.kind == StepKind::leadership_lost_after) lost_leadership_ = true;
     if (progress.holds && progress.step.other == treated.moment) progress.ends = true;
   }
+}
+
+Moment PlanCore::on_point(const std::string& point, bool has_end) {
+  const Moment moment{point, ++writes_[point]};
+  for (Progress& progress : steps_) {
+    if (progress.begun || progress.step.at != moment) continue;
+    if (progress.step.kind == StepKind::crash_at_point) {
+      restart_ = Restart{};
+      take_effect(progress);
+    } else if (progress.step.kind == StepKind::crash_past_point && !has_end) {
+      is_dying_ = true;
+      take_effect(progress);
+    }
+  }
+  if (is_dead()) --writes_[point];
+  return moment;
+}
+
+void PlanCore::on_point_end(const Moment& point) {
+  for (Progress& progress : steps_) {
+    if (progress.begun || progress.step.at != point || progress.step.kind != StepKind::crash_past_point)
+      continue;
+    restart_ = Restart{};
+    take_effect(progress);
+  }
+}
+
+void PlanCore::on_contact() {
+  if (std::exchange(is_dying_, false)) restart_ = Restart{};
 }
 
 // An operator may be busy without end because of what it does not see.
@@ -82,7 +139,10 @@ void PlanCore::finish() {
 }
 
 Restart PlanCore::take_restart() {
-  return std::exchange(restart_, std::nullopt).value_or(Restart{});
+  Restart restart = std::exchange(restart_, std::nullopt).value_or(Restart{});
+  restart.takes_over = std::exchange(lost_leadership_, false);
+  is_dying_ = false;
+  return restart;
 }
 
 bool PlanCore::withholds(std::string_view resource) const {

@@ -3,13 +3,16 @@
 // Driver:
 //  1. calls on_write() before each write is sent, and treats it as the result says;
 //  2. calls on_written() after the server has answered it, unless it was refused;
-//  3. while is_dead(), lets no request of the operator's process through, ends the process at the next
-//     opportunity, and then calls take_restart();
-//  4. keeps back the watch events of each resource that withholds() names, and, when all events so far have
+//  3. calls on_point() when a run reaches an explore point, and on_point_end() when its effect has returned;
+//  4. calls on_contact() before each request of the operator;
+//  5. while is_dead(), lets no request or point of the operator's process through; while ends_after_run(),
+//     ends the process at the next opportunity outside of a run, and then calls take_restart();
+//  6. while has_lost_leadership(), sends no write of the operator;
+//  7. keeps back the watch events of each resource that withholds() names, and, when all events so far have
 //     arrived, delivers as next_release() says;
-//  5. calls on_run() when a run begins;
-//  6. calls on_idle() when the operator has nothing left to do at that time, and finish() when the workload
-//  has ended.
+//  8. calls on_run() when a run begins;
+//  9. calls on_idle() when the operator has nothing left to do at that time, and finish() when the workload
+//     has ended.
 #pragma once
 
 #include <cstddef>
@@ -27,13 +30,15 @@ namespace testing::detail {
 
 /// Prefix of the writes of the workload in moments.
 inline constexpr std::string_view workload_prefix = "workload: ";
+/// Prefix of explore points in moments.
+inline constexpr std::string_view point_prefix = "point ";
 
 /// Number of runs after which an operator that is never idle sees the current state again.
 inline constexpr std::size_t runs_in_the_dark = 10;
 
 /// Treatment of a write.
 struct Treatment {
-  enum class Kind { pass, refuse, lose, crash };
+  enum class Kind { pass, refuse, lose, crash, withdraw };  // withdraw: it is not sent
   Kind kind = Kind::pass;
   int status = 0;      // for refuse
   Moment moment = {};  // of the write
@@ -42,6 +47,7 @@ struct Treatment {
 /// Start of the next process.
 struct Restart {
   std::optional<Moment> as_before = {};  ///< The cache begins in the state before this write.
+  bool takes_over = false;               ///< It is that of another replica, as leadership was lost.
 };
 
 /// End of a window: the events of a resource that were withheld are due.
@@ -56,12 +62,18 @@ class PlanCore {
 
   Treatment on_write(const std::string& write);
   void on_written(const Treatment& treated);
+  /// `has_end`: on_point_end() follows. The point is not passed if is_dead() afterwards.
+  Moment on_point(const std::string& point, bool has_end);
+  void on_point_end(const Moment& point);
+  void on_contact();
   void on_run();
   /// `more`: there is something to do later.
   void on_idle(bool more);
   void finish();
 
   bool is_dead() const { return restart_.has_value(); }
+  bool has_lost_leadership() const { return lost_leadership_; }
+  bool ends_after_run() const { return is_dead() || lost_leadership_ || is_dying_; }
   Restart take_restart();
   bool withholds(std::string_view resource) const;
   /// Returns true if a step concerns the watches of `resource`.
@@ -81,10 +93,13 @@ class PlanCore {
     bool ends = false;     // the window is over, its events are due
   };
   void begin(Progress& progress, Treatment& treatment, bool of_workload);
+  void take_effect(Progress& progress);
 
   std::vector<Progress> steps_;
   std::map<std::string, std::size_t, std::less<>> writes_;  // number of each text
   std::optional<Restart> restart_;
+  bool is_dying_ = false;  // the process ends at its next contact with the runtime
+  bool lost_leadership_ = false;
   std::vector<Step> effective_;
   bool finished_ = false;
 };

@@ -60,22 +60,8 @@ std::string name_of(const ResourceId& resource) {
   return resource.group.empty() ? resource.plural : resource.plural + "." + resource.group;
 }
 
-}  // namespace
-
-Runner::Runner(const MakeControllers& make, const Workload& workload, const ExploreOptions& options)
-    : make_(make), workload_(workload), options_(options) {
-  Harness harness(options.harness);
-  for (ControllerSpec& spec : make_()) {
-    watched_.insert(name_of(spec.resource));
-    for (const WatchSpec& watch : spec.watches) watched_.insert(name_of(watch.resource));
-    harness.add(std::move(spec));
-  }
-  world_ = harness.snapshot();
-}
-
-// The definitions of their kinds exist.
-std::vector<ControllerSpec> Runner::controllers() const {
-  std::vector<ControllerSpec> specs = make_();
+// Returns the controllers of a harness in whose world the definitions of their kinds exist.
+std::vector<ControllerSpec> without_definitions(std::vector<ControllerSpec> specs) {
   for (ControllerSpec& spec : specs) {
     spec.crd = nullptr;
     for (WatchSpec& watch : spec.watches) watch.crd = nullptr;
@@ -83,18 +69,26 @@ std::vector<ControllerSpec> Runner::controllers() const {
   return specs;
 }
 
+}  // namespace
+
+Runner::Runner(const MakeScenario& make_scenario, const ExploreOptions& options)
+    : make_scenario_(make_scenario), options_(options) {
+  const std::unique_ptr<Scenario> scenario = make_scenario_();
+  Harness harness(options.harness);
+  for (ControllerSpec& spec : scenario->make()) {
+    watched_.insert(name_of(spec.resource));
+    for (const WatchSpec& watch : spec.watches) watched_.insert(name_of(watch.resource));
+    if (spec.options.runs_on == RunsOn::every_instance) on_every_instance_.insert(spec.options.name);
+    harness.add(std::move(spec));
+  }
+  world_ = harness.snapshot();
+}
+
 RunRecord Runner::run_reference() {
   const bool first = !reference_;
   if (first) reference_.emplace();
-  const auto hooks = std::make_shared<Interventions>(
-      InterventionOptions{.controllers = [this] { return controllers(); }, .keeps_worlds = first});
-  HarnessOptions options = options_.harness;
-  options.world = world_;
-  options.hooks = hooks;
-  options.expect_failures = true;
-  Harness harness(std::move(options));
-  for (ControllerSpec& spec : controllers()) harness.add(std::move(spec));
-  RunRecord record = record_of(harness, *hooks);
+  const std::unique_ptr<Scenario> scenario = make_scenario_();
+  RunRecord record = record_of(*scenario, options_.harness, {.keeps_worlds = first}, nullptr);
   if (first) reference_ = record;
   return record;
 }
@@ -104,45 +98,53 @@ RunResult Runner::run(const Plan& plan, bool tells) const {
     const TracedWrite* const found = reference_->trace.find(moment);
     return found == nullptr ? std::nullopt : found->world;
   };
-  const auto hooks =
-      std::make_shared<Interventions>(InterventionOptions{.plan = plan,
-                                                          .controllers = [this] { return controllers(); },
-                                                          .world_before = world_before,
-                                                          .keeps_timeline = tells});
   HarnessOptions options = options_.harness;
-  options.world = world_;
-  options.hooks = hooks;
-  options.expect_failures = true;
   if (!tells) options.log_level = LogLevel::error;
-  Harness harness(std::move(options));
-  for (ControllerSpec& spec : controllers()) harness.add(std::move(spec));
-  RunResult result{.record = record_of(harness, *hooks)};
-  if (tells) result.timeline = hooks->timeline().str();
+  const std::unique_ptr<Scenario> scenario = make_scenario_();
+  RunResult result;
+  result.record = record_of(*scenario, std::move(options),
+                            {.plan = plan, .world_before = world_before, .keeps_timeline = tells},
+                            tells ? &result.timeline : nullptr);
   return result;
 }
 
-RunRecord Runner::record_of(Harness& harness, Interventions& hooks) const {
+RunRecord Runner::record_of(Scenario& scenario, HarnessOptions options, InterventionOptions interventions,
+                            std::string* timeline) const {
+  interventions.controllers = [&scenario] { return without_definitions(scenario.make()); };
+  interventions.on_every_instance = on_every_instance_;
+  const auto hooks = std::make_shared<Interventions>(std::move(interventions));
+  options.world = world_;
+  options.hooks = hooks;
+  options.expect_failures = true;
+  Harness harness(std::move(options));
+  for (ControllerSpec& spec : hooks->controllers()) harness.add(std::move(spec));
   RunRecord record;
-  run_workload(harness, hooks, record);
+  run_workload(scenario, harness, *hooks, record);
   record.runs = harness.runs().size();
-  record.trace = hooks.trace();
-  record.missed = hooks.missed();
-  record.end = state_of(hooks);
+  record.trace = hooks->trace();
+  record.missed = hooks->missed();
+  record.late_writes = hooks->late_writes();
+  record.end = state_of(*hooks);
+  record.outside = scenario.outside();
   std::size_t number = 0;
   for (const ReconcileRun& run : harness.runs()) {
     const std::string text = text_of_error(run);
-    if (!hooks.runs_hit().contains(++number) && !text.empty()) record.exceptions.insert(text);
+    if (!hooks->runs_hit().contains(++number) && !text.empty()) record.exceptions.insert(text);
   }
-  if (record.settled) run_keys_again(harness, hooks, record);
+  if (record.settled) run_keys_again(harness, *hooks, record);
+  if (record.settled && record.outside)
+    record.late_changes_outside = record.outside->changes_to(*scenario.outside());
+  if (timeline != nullptr) *timeline = hooks->timeline().str();
   return record;
 }
 
-void Runner::run_workload(Harness& harness, Interventions& hooks, RunRecord& record) const {
+void Runner::run_workload(Scenario& scenario, Harness& harness, Interventions& hooks,
+                          RunRecord& record) const {
   try {
     harness.settle(options_.limit);  // the caches are synced
     hooks.start_workload();
     try {
-      workload_(harness);
+      scenario.work(harness);
     } catch (const TooManyRuns&) {
       throw;
     } catch (...) {

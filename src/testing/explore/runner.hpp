@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,8 +20,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace testing::detail {
 
-using MakeControllers = std::function<std::vector<ControllerSpec>()>;
-using Workload = std::function<void(Harness&)>;
+using MakeScenario = std::function<std::unique_ptr<Scenario>()>;
 
 /// The result of one run.
 struct RunResult {
@@ -33,7 +33,7 @@ struct RunResult {
 /// Lifetime: keeps references to the arguments of its constructor.
 class Runner {
  public:
-  Runner(const MakeControllers& make, const Workload& workload, const ExploreOptions& options);
+  Runner(const MakeScenario& make_scenario, const ExploreOptions& options);
 
   /// Runs the workload without a plan. The first call determines the reference.
   RunRecord run_reference();
@@ -44,17 +44,17 @@ class Runner {
   const std::set<std::string>& watched() const { return watched_; }
 
  private:
-  std::vector<ControllerSpec> controllers() const;
-  RunRecord record_of(Harness& harness, Interventions& hooks) const;
-  void run_workload(Harness& harness, Interventions& hooks, RunRecord& record) const;
+  RunRecord record_of(Scenario& scenario, HarnessOptions options, InterventionOptions interventions,
+                      std::string* timeline) const;
+  void run_workload(Scenario& scenario, Harness& harness, Interventions& hooks, RunRecord& record) const;
   void run_keys_again(Harness& harness, const Interventions& hooks, RunRecord& record) const;
   EndState state_of(const Interventions& hooks) const;
 
-  const MakeControllers& make_;
-  const Workload& workload_;
+  const MakeScenario& make_scenario_;
   const ExploreOptions& options_;
   std::optional<apiserver::World> world_;  // with the definitions of the kinds
   std::set<std::string> watched_;
+  std::set<std::string> on_every_instance_;  // controllers
   std::optional<RunRecord> reference_;
 };
 

@@ -81,10 +81,6 @@ void Timeline::add_step(Duration at, const Step& step) {
   add(at, ">>> " + step.str(), "");
 }
 
-void Timeline::add_restart(Duration at, const std::string& how) {
-  add(at, "--- the process starts again" + how, "");
-}
-
 void Timeline::add_run(const ReconcileRun& run) {
   add(run.at, "", "run " + run.controller + " " + run.key.str());
 }

@@ -23,7 +23,8 @@ class Timeline {
   /// Appends a write, with its most telling changes.
   void add_write(const TracedWrite& write);
   void add_step(Duration at, const Step& step);
-  void add_restart(Duration at, const std::string& how);
+  /// Appends what happens outside of the cluster's objects: a point, a new process.
+  void add_fact(Duration at, const std::string& text) { add(at, text, ""); }
   void add_run(const ReconcileRun& run);
   /// Appends the events in a piece of a watch, or the objects of a list.
   void add_seen(Duration at, const std::string& resource, std::string_view piece);

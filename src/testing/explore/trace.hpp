@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writes of a run, by the operator and by its workload, and the texts by which plans name them.
+// The writes of a run, by the operator and by its workload, its explore points, and the texts by which plans
+// name them.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +28,7 @@ struct TracedWrite {
   Json after = {};
   bool ok = false;
   bool effective = false;  ///< The object changed, beyond what the server manages.
+  bool of_leader = false;  ///< Of a controller that only the leader runs.
   bool versioned = false;  ///< It demands a resourceVersion or uid, so that it can meet a conflict.
   std::size_t runs = 0;    ///< Number of runs that had begun.
   Duration at = {};        ///< Virtual time.
@@ -37,8 +39,16 @@ struct TracedWrite {
   bool deletes() const;
 };
 
+/// An explore point that was reached.
+struct TracedPoint {
+  Moment moment = {};
+  std::size_t writes = 0;  ///< Number of writes before it.
+  std::size_t runs = 0;    ///< Number of runs that had begun.
+};
+
 struct Trace {
   std::vector<TracedWrite> writes = {};
+  std::vector<TracedPoint> points = {};
 
   const TracedWrite* find(const Moment& moment) const;
 };
