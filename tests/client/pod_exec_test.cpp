@@ -642,12 +642,13 @@ TEST_F(PodExecConcurrency, OneThreadReadsAndOneWrites) {
     peer.close();
   });
   ExecSession session(client(), web_, ExecOptions{.command = {"cat"}, .with_stdin = true});
+  std::jthread resizer([&] {
+    for (int i = 0; i < rounds; ++i) session.resize({});
+  });
   const std::jthread writer([&] {
     for (int i = 0; i < rounds; ++i) session.write(piece);
+    resizer.join();  // the server reads nothing behind the end of the input
     session.close_stdin();
-  });
-  const std::jthread resizer([&] {
-    for (int i = 0; i < rounds; ++i) session.resize({});
   });
   std::size_t got = 0;
   while (const auto output = session.read()) got += output->bytes.size();
