@@ -20,20 +20,12 @@
 #include <evenkeel/clusters/kubeconfig_directory.hpp>
 #include <evenkeel/evenkeel.hpp>
 
-namespace ek = evenkeel;
+#include "census.hpp"
+
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 namespace {
-
-constexpr const char* label = "fleet=yes";
-
-void reconcile(ek::Context& context, const ek::ConfigMap& map) {
-  const std::size_t count = context.list<ek::ConfigMap>({.label_selector = label}).size();
-  const std::string text = std::to_string(count) + " in " + std::string(context.cluster());
-  if (map.data.contains("census") && map.data.at("census") == text) return;
-  context.patch(map, [&](ek::ConfigMap& changed) { changed.data["census"] = text; });
-}
 
 /// Embedded API servers, and a directory with their kubeconfigs.
 class Demonstration {
@@ -108,8 +100,7 @@ int main(int argc, char** argv) {
     const std::string from =
         directory.empty() && demonstration ? demonstration->directory.string() : directory;
     manager.follow(ek::kubeconfig_directory(from, {.period = 1s, .log = manager.log()}));
-    manager.add(ek::controller_for<ek::ConfigMap>(reconcile, {.label_selector = label})
-                    .with({.workers = 4, .runs_in = ek::RunsIn::engaged_clusters}));
+    manager.add(census_controller());
     manager.add_console_section("Fleet", [&manager] { return fleet(manager); });
   });
 }

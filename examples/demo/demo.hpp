@@ -17,7 +17,7 @@ struct DemoSpec {
   int replicas = 1;
   std::string image = {};
 };
-EVENKEEL_FIELDS(DemoSpec, replicas, image)
+EVENKEEL_FIELDS(DemoSpec, (replicas, ek::minimum(0)), (image, ek::pattern("^[^ ]*$")))
 
 struct DemoStatus {
   int ready_replicas = 0;

@@ -9,10 +9,10 @@
 #include <stop_token>
 #include <string>
 
-#include <evenkeel/base/stop.hpp>
 #include <evenkeel/evenkeel.hpp>
 
-namespace ek = evenkeel;
+#include "shared_controller.hpp"
+
 using namespace std::chrono_literals;
 
 namespace {
@@ -22,17 +22,6 @@ void say(const char* what, const ek::Context& context) {
               static_cast<unsigned long long>(context.term().value_or(0)),
               static_cast<long long>(context.clock().now().time_since_epoch().count()));
   std::fflush(stdout);
-}
-
-ek::Result reconcile(ek::Context& context, const ek::ConfigMap& map) {
-  say("begin", context);
-  const auto worked = [&] { return map.data.contains("term") ? map.data.at("term") : ""; };
-  if (const std::string term = std::to_string(context.term().value_or(0)); worked() != term) {
-    context.patch(map, [&](ek::ConfigMap& changed) { changed.data["term"] = term; });
-  }
-  ek::sleep_until(context.clock(), context.clock().now() + 20ms, context.stop());
-  say("end", context);
-  return ek::requeue_after(500ms);
 }
 
 void create_objects(const ek::Client& client, std::int64_t count, const std::stop_token& stop) {
@@ -57,8 +46,7 @@ int main(int argc, char** argv) {
   options.manager.shards = ek::ShardOptions{
       .name = "shards-demo", .lease_duration = 3s, .renew_deadline = 2s, .retry_period = 400ms};
   return ek::run(argc, argv, options, [&](ek::Manager& manager) {
-    manager.add(ek::controller_for<ek::ConfigMap>(reconcile, {.label_selector = "shards-demo=true"})
-                    .with({.workers = 16}));
+    manager.add(shared_controller(say));
     manager.add_task("objects",
                      [&](std::stop_token stop) { create_objects(manager.client(), objects, stop); });
   });

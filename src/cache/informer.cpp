@@ -20,6 +20,7 @@
 #include "cache/failure_log.hpp"
 #include "cache/handler_slot.hpp"
 #include "cache/object_packer.hpp"
+#include "cache/recent_deletions.hpp"
 #include "cache/server_log.hpp"
 #include "cache/stream_inbox.hpp"
 #include "cache/streaming_memory.hpp"
@@ -214,6 +215,7 @@ class Informer::Impl final : public detail::Job {
   std::optional<WireScanner> scanner_;            // once begun_
   std::unique_ptr<detail::ObjectPacker> packer_;  // null if objects are not compressed
   Reflector reflector_;
+  detail::RecentDeletions deletions_;
   std::shared_ptr<detail::StreamInbox> inbox_;
   ListSplitter list_splitter_;
   FrameSplitter frame_splitter_;
@@ -584,14 +586,16 @@ void Informer::Impl::store(ReflectorChange change) {
   std::vector<StoreDelta> deltas;
   switch (change.kind) {
     case ReflectorChange::Kind::apply:
-      deltas = store_.apply(change.object);
+      if (!deletions_.is_over(change.object)) deltas = store_.apply(change.object);
       break;
     case ReflectorChange::Kind::remove:
       deltas = store_.remove(change.object);
+      deletions_.on_deleted(change.object);
       break;
     case ReflectorChange::Kind::replace:
       if (packer_) packer_->pack_all(change.objects);
       deltas = store_.replace(std::move(change.objects));
+      deletions_.on_listed(reflector_.resource_version(), deltas);
       break;
   }
   for (const StoreDelta& delta : deltas) {
