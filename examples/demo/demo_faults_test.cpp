@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The demo operator with something that goes wrong at each of its writes (docs/exploring.md), and with each
 // property of a Demo changed and changed back (docs/operations-testing.md).
-#include "demo.hpp"
-
 #include <gtest/gtest.h>
 
 #include <evenkeel/testing/explore.hpp>
 #include <evenkeel/testing/operations.hpp>
+
+#include "demo.hpp"
 
 namespace {
 

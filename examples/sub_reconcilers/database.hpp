@@ -69,9 +69,8 @@ inline ek::Step run_processes(ek::Context& context, const Database& database) {
   const int running = std::min(database.status.running + 1, database.spec.processes);
   context.patch_status(database, [running](DatabaseStatus& status) { status.running = running; });
   if (running == database.spec.processes) return ek::go_on();
-  return ek::later(
-      std::chrono::seconds{10},
-      std::to_string(running) + " of " + std::to_string(database.spec.processes) + " processes run");
+  return ek::later(std::chrono::seconds{10}, std::to_string(running) + " of " +
+                                                 std::to_string(database.spec.processes) + " processes run");
 }
 
 // Sees the status that the step before wrote.

@@ -46,9 +46,9 @@ TEST(DatabaseFaults, EndAsIfNothingHadGoneWrong) {
 
 // A database that is paused stays as it is, unlike a new one, which has nothing yet.
 TEST(DatabaseOperations, FollowEachProperty) {
-  const auto result = ek::testing::operations(
-      database_controller, orders_of(2),
-      {.values = {{"spec.version", {.valid = {R"("7.4")"}, .wrong = {R"("")"}}}},
-       .untouched = {"spec.paused"}});
+  const auto result =
+      ek::testing::operations(database_controller, orders_of(2),
+                              {.values = {{"spec.version", {.valid = {R"("7.4")"}, .wrong = {R"("")"}}}},
+                               .untouched = {"spec.paused"}});
   EXPECT_TRUE(result.ok()) << result.describe();
 }

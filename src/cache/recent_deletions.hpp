@@ -54,8 +54,8 @@ class RecentDeletions {
     if (object.resource_version() == version) return object.uid() == uid;
     return is_newer(version, object.resource_version());
   }
-  /// Records what a list at `version` found missing, in `deltas`. Forgets later deletions: the server has gone
-  /// back, and the list has what exists.
+  /// Records what a list at `version` found missing, in `deltas`. Forgets later deletions: the server has
+  /// gone back, and the list has what exists.
   void on_listed(std::string_view version, const std::vector<StoreDelta>& deltas) {
     const auto is_later = [version](std::string_view other) { return is_newer(other, version); };
     std::erase_if(order_, [&](const ObjectKey& key) {

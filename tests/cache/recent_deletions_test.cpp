@@ -30,8 +30,8 @@ TEST(RecentDeletions, AnOlderListEndsThem) {
   detail::RecentDeletions deletions;
   deletions.on_deleted(object({.name = "a", .version = "10"}));
   deletions.on_deleted(object({.name = "b", .version = "20"}));
-  deletions.on_listed(
-      "15", {deleted({.name = "c", .version = "14"}), deleted({.name = "d", .version = "16"})});
+  deletions.on_listed("15",
+                      {deleted({.name = "c", .version = "14"}), deleted({.name = "d", .version = "16"})});
   EXPECT_TRUE(deletions.is_over(object({.name = "a", .version = "9"})));
   EXPECT_FALSE(deletions.is_over(object({.name = "b", .version = "9"})));
   EXPECT_TRUE(deletions.is_over(object({.name = "c", .version = "14"})));

@@ -41,9 +41,8 @@ std::string bookmark(const std::string& version, bool ends_initial = false) {
   return R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":")" + version + "\"" + mark + "}}}\n";
 }
 
-constexpr const char* expired =
-    R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}})"
-    "\n";
+constexpr const char* expired = R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}})"
+                                "\n";
 
 /// An informer that works on the test's thread, and its server, which the test plays.
 class Played {
@@ -166,11 +165,11 @@ TEST(WatchHistories, AListMakesGoodWhatABookmarkHasOvertaken) {
   server.play(bookmark("20"));
   EXPECT_EQ(server.cut(), "20") << "as client-go does: the cache cannot know";
   EXPECT_THAT(server.play(frame("ADDED", {.name = "d", .version = "21"})), ElementsAre("added d@21"));
-  EXPECT_THAT(server.relist(list_of({{.name = "a", .version = "15"},
-                                     {.name = "c", .version = "17"},
-                                     {.name = "d", .version = "21"}},
-                                    "30")),
-              ElementsAre("deleted b@6 unknown", "updated a@15 from 5", "added c@17"));
+  EXPECT_THAT(
+      server.relist(list_of(
+          {{.name = "a", .version = "15"}, {.name = "c", .version = "17"}, {.name = "d", .version = "21"}},
+          "30")),
+      ElementsAre("deleted b@6 unknown", "updated a@15 from 5", "added c@17"));
 }
 
 TEST(WatchHistories, AnEndOfAStreamedListMayBeAheadOrBehind) {

@@ -21,10 +21,11 @@ using ::testing::IsEmpty;
 TEST(PointPlan, NamesPointsAndLossesOfLeadership) {
   const Plan plan{{crash_at({resize}), crash_past({resize, 2}), lose_leadership_before({creation}),
                    lose_leadership_after({creation, 3})}};
-  EXPECT_EQ(plan.str(),
-            "crash at point resize volume default/web, before its effect; then crash past point resize "
-            "volume default/web (2), after its effect; then lose leadership right before create pods default/web; "
-            "then lose leadership right after create pods default/web (3)");
+  EXPECT_EQ(
+      plan.str(),
+      "crash at point resize volume default/web, before its effect; then crash past point resize "
+      "volume default/web (2), after its effect; then lose leadership right before create pods default/web; "
+      "then lose leadership right after create pods default/web (3)");
   EXPECT_EQ(plan.code(), R"(ek::testing::Plan{{
     ek::testing::crash_at({"point resize volume default/web"}),
     ek::testing::crash_past({"point resize volume default/web", 2}),

@@ -324,7 +324,8 @@ class EVENKEEL_API Context {
   /// right before and right after it; elsewhere nothing is added to the call.
   template <class Effect>
   requires std::is_invocable_v<Effect&> std::invoke_result_t<Effect&> explore_point(std::string_view name,
-                                                                                    Effect effect) const {
+                                                                                    Effect effect)
+  const {
     if (options_.points == nullptr) return effect();
     const std::size_t point = begin_point(name);
     if constexpr (std::is_void_v<std::invoke_result_t<Effect&>>) {

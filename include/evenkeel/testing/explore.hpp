@@ -112,8 +112,8 @@ struct Exploration {
 /// A stand-in for the systems outside of Kubernetes that an operator calls, such as the disks of a cloud. It
 /// holds what is so at the end, and not how often it was called.
 template <class T>
-concept OutsideSystem =
-    std::default_initializable<T> && std::copyable<T> && (Described<T> || std::equality_comparable<T>);
+concept OutsideSystem = std::default_initializable<T> && std::copyable<T> &&
+    (Described<T> || std::equality_comparable<T>);
 
 namespace detail {
 
@@ -221,15 +221,15 @@ requires std::invocable<Make&> Exploration explore(Make make, std::function<void
 
 /// Like explore(), for an operator that also changes something outside of Kubernetes:
 /// explore<Cloud>([](Cloud& cloud) { return controller(cloud); }, workload). Each run begins with a
-/// default-constructed Outside, which survives the ends of the process. `make` gets a reference to it, and so does `workload` if it has a second
-/// parameter. At the end it must equal that of the reference, by its operator== if it has one. A finding
-/// shows the members of a described struct that differ, or what str() returns.
-/// The calls of the operator that change it are marked with Context::explore_point(): the process crashes
-/// there as well.
+/// default-constructed Outside, which survives the ends of the process. `make` gets a reference to it, and so
+/// does `workload` if it has a second parameter. At the end it must equal that of the reference, by its
+/// operator== if it has one. A finding shows the members of a described struct that differ, or what str()
+/// returns. The calls of the operator that change it are marked with Context::explore_point(): the process
+/// crashes there as well.
 template <OutsideSystem Outside, class Make, class Workload>
 requires std::invocable<Make&, Outside&> &&
-    (std::invocable<Workload&, Harness&, Outside&> || std::invocable<Workload&, Harness&>)
-Exploration explore(Make make, Workload workload, const ExploreOptions& options = {}) {
+    (std::invocable<Workload&, Harness&, Outside&> || std::invocable<Workload&, Harness&>)Exploration
+    explore(Make make, Workload workload, const ExploreOptions& options = {}) {
   using Scenario = detail::OutsideScenario<Outside, Make, Workload>;
   const std::function<std::unique_ptr<detail::Scenario>()> make_scenario = [make, workload] {
     return std::make_unique<Scenario>(make, workload);

@@ -28,12 +28,12 @@ struct Moment {
 };
 
 enum class StepKind : std::uint8_t {
-  crash,          ///< See crash_after().
-  refusal,        ///< See refuse().
-  lost_answer,    ///< See lose_answer().
-  stale_restart,  ///< See restart_stale().
-  downtime,       ///< See down_during().
-  withheld,       ///< See withhold().
+  crash,                   ///< See crash_after().
+  refusal,                 ///< See refuse().
+  lost_answer,             ///< See lose_answer().
+  stale_restart,           ///< See restart_stale().
+  downtime,                ///< See down_during().
+  withheld,                ///< See withhold().
   crash_at_point,          ///< See crash_at().
   crash_past_point,        ///< See crash_past().
   leadership_lost_before,  ///< See lose_leadership_before().

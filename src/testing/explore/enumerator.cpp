@@ -115,9 +115,8 @@ bool Enumerator::leads_to_change(Index at) const {
     return later > at && write(later).effective && write(later).runs == write(at).runs;
   });
   if (next == writes_.end()) return false;
-  return std::none_of(trace_.points.begin(), trace_.points.end(), [&](const TracedPoint& point) {
-    return point.writes > at && point.writes <= *next;
-  });
+  return std::none_of(trace_.points.begin(), trace_.points.end(),
+                      [&](const TracedPoint& point) { return point.writes > at && point.writes <= *next; });
 }
 
 // A process that was down during a write of the workload was down during the next one as well, unless the

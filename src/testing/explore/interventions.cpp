@@ -202,8 +202,7 @@ void Interventions::show_steps(bool before_write) {
   for (Step& step : plan_.take_effective()) steps_to_show_.push_back(std::move(step));
   std::erase_if(steps_to_show_, [&](const Step& step) {
     const bool follows = step.kind == StepKind::crash || step.kind == StepKind::lost_answer ||
-                         step.kind == StepKind::stale_restart ||
-                         step.kind == StepKind::leadership_lost_after;
+                         step.kind == StepKind::stale_restart || step.kind == StepKind::leadership_lost_after;
     if (before_write && follows) return false;
     if (options_.keeps_timeline) timeline_.add_step(now(), step);
     return true;

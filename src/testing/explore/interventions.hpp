@@ -45,8 +45,8 @@ class Interventions final : public HarnessHooks, public std::enable_shared_from_
   explicit Interventions(InterventionOptions options);
   ~Interventions() override;
 
-  void begin(std::shared_ptr<apiserver::SharedCore> core,
-             std::shared_ptr<const evenkeel::Clock> clock, std::function<void()> cancel) override;
+  void begin(std::shared_ptr<apiserver::SharedCore> core, std::shared_ptr<const evenkeel::Clock> clock,
+             std::function<void()> cancel) override;
   std::shared_ptr<http::Transport> around_controllers(std::shared_ptr<http::Transport> inner) override;
   std::shared_ptr<http::Transport> around_test(std::shared_ptr<http::Transport> inner) override;
   std::vector<ControllerSpec> controllers() override { return options_.controllers(); }
