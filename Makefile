@@ -6,6 +6,7 @@
 #   make check       everything else that must hold: format, lint, layers, sanitizers, consumers, documents
 #   make test-real   the tests that need a real control plane; builds it first, if needed (Go 1.26)
 #   make test-foundationdb  the tests that need a real FoundationDB: in FDB_PREFIX, or installed
+#   make planted     the bugs of tests/planted, each found by its test (ONE=prefix: only those whose names begin so)
 #   make fuzz MINUTES=n  run every fuzz target for n minutes (TARGET=name: one); findings in build/fuzz/findings
 #   make bench       the benchmarks, as JSON under build/bench/results
 #   make bench-peers the queue beside client-go and controller-runtime (needs Go); writes docs/benchmarks.md
@@ -16,7 +17,7 @@
 #   make control-plane  etcd, kube-apiserver, kube-controller-manager and kubectl, built once from Go modules (Go 1.26)
 #   make deps        only install what is missing
 
-.PHONY: demo demo-coordination test test-real test-foundationdb check fuzz bench bench-peers bench-apiserver bench-runtime bench-cache apiserver control-plane deps clean
+.PHONY: demo demo-coordination test test-real test-foundationdb check planted fuzz bench bench-peers bench-apiserver bench-runtime bench-cache apiserver control-plane deps clean
 .DEFAULT_GOAL := help
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
@@ -60,6 +61,10 @@ test-foundationdb:
 check:
 	@scripts/install-deps check
 	@scripts/check
+
+planted:
+	@scripts/install-deps build
+	@scripts/planted $(ONE)
 
 fuzz:
 	@scripts/install-deps check
