@@ -7,6 +7,7 @@
 #   make test-real   the tests that need a real control plane; builds it first, if needed (Go 1.26)
 #   make test-foundationdb  the tests that need a real FoundationDB: in FDB_PREFIX, or installed
 #   make planted     the bugs of tests/planted, each found by its test (ONE=prefix: only those whose names begin so)
+#   make simulate SEEDS=n  simulations of clusters with n seeds each; SEED=17 TRACE=1 repeats one and prints all of it
 #   make fuzz MINUTES=n  run every fuzz target for n minutes (TARGET=name: one); findings in build/fuzz/findings
 #   make bench       the benchmarks, as JSON under build/bench/results
 #   make bench-peers the queue beside client-go and controller-runtime (needs Go); writes docs/benchmarks.md
@@ -17,7 +18,7 @@
 #   make control-plane  etcd, kube-apiserver, kube-controller-manager and kubectl, built once from Go modules (Go 1.26)
 #   make deps        only install what is missing
 
-.PHONY: demo demo-coordination test test-real test-foundationdb check planted fuzz bench bench-peers bench-apiserver bench-runtime bench-cache apiserver control-plane deps clean
+.PHONY: demo demo-coordination test test-real test-foundationdb check planted simulate fuzz bench bench-peers bench-apiserver bench-runtime bench-cache apiserver control-plane deps clean
 .DEFAULT_GOAL := help
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
@@ -65,6 +66,12 @@ check:
 planted:
 	@scripts/install-deps build
 	@scripts/planted $(ONE)
+
+simulate:
+	@scripts/install-deps build
+	@scripts/build dev testing_simulation_test
+	$(if $(SEEDS),EVENKEEL_SIMULATION_SEEDS=$(SEEDS)) $(if $(SEED),EVENKEEL_SIMULATION_SEED=$(SEED)) $(if $(TRACE),EVENKEEL_SIMULATION_TRACE=$(TRACE)) \
+	  build/dev/tests/testing/testing_simulation_test --gtest_filter='Simulation.KeepsItsInvariants'
 
 fuzz:
 	@scripts/install-deps check

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A function on a stack of its own, which can be left in the middle and continued later.
+// Shared with floors above.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +8,8 @@
 
 #include <boost/context/detail/fcontext.hpp>
 #include <boost/context/stack_context.hpp>
+
+#include <evenkeel/base/export.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
@@ -17,7 +20,7 @@ namespace detail {
 /// exceptions being handled, and errno, with its side, and is announced to the sanitizers.
 /// Thread safety: belongs to the thread that resumes it first. Lifetime: may be destroyed when the function
 /// has returned, or before it was called.
-class FiberContext {
+class EVENKEEL_API FiberContext {
  public:
   /// `body` is called on the stack, once for each start; it must not throw. Throws std::bad_alloc if there is
   /// no memory for the stack, or no mapping left (vm.max_map_count).

@@ -210,7 +210,7 @@ ElectionCoreOptions Elector::State::core_options() const {
           .renew_deadline = options_.renew_deadline,
           .retry_period = options_.retry_period,
           .release = options_.release_on_stop,
-          .seed = random_number()};
+          .seed = options_.seed ? *options_.seed : random_number()};
 }
 
 std::string Elector::State::holder() const {

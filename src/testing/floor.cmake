@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The harness and helpers for tests of users.
 set(testing_headers admit.hpp harness.hpp differences.hpp environment.hpp etcd_server.hpp explore.hpp faulty_store.hpp log_recorder.hpp object.hpp
-  operations.hpp plan.hpp property_change.hpp run.hpp running_manager.hpp wait.hpp)
+  operations.hpp plan.hpp property_change.hpp run.hpp running_manager.hpp simulation.hpp wait.hpp)
 set(testing_sources admit.cpp begun_write.cpp harness.cpp harness_report.cpp harness_transport.cpp harness_webhooks.cpp differences.cpp environment.cpp faulty_store.cpp log_recorder.cpp
   object.cpp running_manager.cpp scripted_command.cpp wait.cpp)
 
@@ -13,9 +13,15 @@ list(APPEND testing_sources control_plane/child_process.cpp control_plane/compon
 
 # Exploration of an operator: cores, and what drives them in a harness.
 list(APPEND testing_sources explore/end_state.cpp explore/enumerator.cpp explore/explore.cpp explore/intervention_transports.cpp explore/interventions.cpp explore/judge.cpp
-  explore/plan.cpp explore/plan_core.cpp explore/runner.cpp explore/timeline.cpp explore/trace.cpp explore/watch_filter.cpp)
+  explore/plan.cpp explore/plan_core.cpp explore/run_error.cpp explore/runner.cpp explore/timeline.cpp explore/trace.cpp explore/watch_filter.cpp)
 
 # Changes of an object, one property at a time: cores, and what drives them in harnesses.
 list(APPEND testing_sources operations/campaign.cpp operations/candidates.cpp operations/error_report.cpp operations/known_values.cpp
   operations/operation_runner.cpp operations/operations.cpp operations/properties.cpp operations/property_change.cpp operations/property_path.cpp
   operations/text_candidates.cpp operations/trial.cpp)
+
+# Simulation of a whole cluster: cores, and what drives them from one heap of events.
+list(APPEND testing_sources simulation/network_core.cpp simulation/simulate.cpp simulation/simulated_clock.cpp simulation/simulated_cluster.cpp
+  simulation/simulated_exchange.cpp simulation/simulated_host.cpp simulation/simulated_network.cpp simulation/simulated_replica.cpp
+  simulation/simulated_server.cpp simulation/simulation_audit.cpp simulation/simulation_run.cpp simulation/simulation_trace.cpp
+  simulation/storm_core.cpp simulation/swarm.cpp)

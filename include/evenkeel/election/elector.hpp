@@ -40,6 +40,8 @@ struct ElectionOptions {
   Duration retry_period = std::chrono::seconds{2};
   /// Release the Lease when the leader stops, so that the next one need not wait for its expiry.
   bool release_on_stop = true;
+  /// Seed of the jitter between a candidate's reads; unset: random.
+  std::optional<std::uint64_t> seed = {};
   /// Called with each new holder, this instance included, and with "" when the Lease becomes free. Called on
   /// the elector's thread; must neither block nor throw.
   std::function<void(const std::string& holder)> on_new_holder = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Status documents for responses that the shells send without asking a core.
+// Status documents for responses that the shells send without asking a core. Shared with floors above.
 #pragma once
 
 #include <chrono>

@@ -92,24 +92,6 @@ std::string orphan_note(const Json& object) {
   return {};
 }
 
-void compare_states(const EndState& reference, const EndState& run, std::vector<Problem>& out) {
-  const ProblemKind kind = ProblemKind::end_state;
-  for (const auto& [object, wanted] : reference) {
-    const auto found = run.find(object);
-    if (found == run.end()) {
-      out.push_back({kind, object + " is missing at the end"});
-      continue;
-    }
-    for (const std::string& line : differences(wanted, found->second))
-      out.push_back({kind, object + " differs at the end from the reference: " + line});
-  }
-  for (const auto& [object, found] : run) {
-    if (reference.contains(object)) continue;
-    out.push_back({kind, object + " exists at the end, not so in the reference" + finalizer_note(found) +
-                             orphan_note(found)});
-  }
-}
-
 void check_end(const RunRecord& run, std::vector<Problem>& out) {
   if (!run.workload_error.empty())
     out.push_back({ProblemKind::workload, "the workload failed: " + run.workload_error});
@@ -161,6 +143,25 @@ std::string line_of(const TracedWrite& write) {
 
 }  // namespace
 
+std::vector<std::string> end_differences(const EndState& reference, const EndState& run) {
+  std::vector<std::string> lines;
+  for (const auto& [object, wanted] : reference) {
+    const auto found = run.find(object);
+    if (found == run.end()) {
+      lines.push_back(object + " is missing at the end");
+      continue;
+    }
+    for (const std::string& line : differences(wanted, found->second))
+      lines.push_back(object + " differs at the end from the reference: " + line);
+  }
+  for (const auto& [object, found] : run) {
+    if (reference.contains(object)) continue;
+    lines.push_back(object + " exists at the end, not so in the reference" + finalizer_note(found) +
+                    orphan_note(found));
+  }
+  return lines;
+}
+
 std::vector<Problem> problems_of(const RunRecord& reference) {
   std::vector<Problem> problems;
   check_end(reference, problems);
@@ -205,7 +206,8 @@ std::vector<Problem> judge(const RunRecord& reference, const RunRecord& run, con
   for (const std::string& write : run.late_writes)
     problems.push_back({ProblemKind::not_leader, "a write was sent after leadership was lost: " + write});
   compare_writes(reference, run, hides_states(plan), problems);
-  compare_states(reference.end, run.end, problems);
+  for (std::string& line : end_differences(reference.end, run.end))
+    problems.push_back({ProblemKind::end_state, std::move(line)});
   for (const std::string& change : changes_outside(reference, run))
     problems.push_back({ProblemKind::outside, "outside differs at the end from the reference: " + change});
   check_end(run, problems);

@@ -33,6 +33,8 @@ struct RunRecord {
   std::vector<std::string> late_changes_outside = {};  ///< As late_changes.
 };
 
+/// Returns a line for each object that differs, is missing or should not exist.
+std::vector<std::string> end_differences(const EndState& reference, const EndState& run);
 /// Returns the rules that a run without any fault breaks.
 std::vector<Problem> problems_of(const RunRecord& reference);
 /// Returns the differences of two runs without any fault.

@@ -7,57 +7,17 @@
 #include <memory>
 #include <utility>
 
-#include <evenkeel/client/errors.hpp>
-#include <evenkeel/http/transport.hpp>
+#include "testing/explore/run_error.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace testing::detail {
 namespace {
 
-std::string first_line(const std::string& text) {
-  return text.substr(0, text.find('\n'));
-}
-
-std::string text_of_current() {
-  try {
-    throw;
-  } catch (const std::exception& error) {
-    return error.what();
-  } catch (...) {
-    return "an object that is not a std::exception";
-  }
-}
-
-// Returns true for an exception that a request caused, also indirectly: reconciles are retried after it.
-bool is_of_a_request(const std::exception& error) {
-  if (dynamic_cast<const ApiError*>(&error) != nullptr) return true;
-  if (dynamic_cast<const TransportError*>(&error) != nullptr) return true;
-  if (dynamic_cast<const Cancelled*>(&error) != nullptr) return true;
-  try {
-    std::rethrow_if_nested(error);
-  } catch (const std::exception& nested) {
-    return is_of_a_request(nested);
-  } catch (...) {
-    return false;
-  }
-  return false;
-}
-
 // Returns the text of an exception that counts; empty for others.
-std::string text_of_error(const ReconcileRun& run) {
-  if (run.error == nullptr || run.outcome.kind == OutcomeKind::conflict) return {};
-  try {
-    std::rethrow_exception(run.error);
-  } catch (const std::exception& error) {
-    return is_of_a_request(error) ? std::string() : first_line(error.what());
-  } catch (...) {
-    return "an object that is not a std::exception";
-  }
-}
-
-std::string name_of(const ResourceId& resource) {
-  return resource.group.empty() ? resource.plural : resource.plural + "." + resource.group;
+std::string text_of_run_error(const ReconcileRun& run) {
+  const bool counts = run.error != nullptr && run.outcome.kind != OutcomeKind::conflict;
+  return counts ? text_of_error(run.error) : std::string();
 }
 
 // Returns the controllers of a harness in whose world the definitions of their kinds exist.
@@ -128,7 +88,7 @@ RunRecord Runner::record_of(Scenario& scenario, HarnessOptions options, Interven
   record.outside = scenario.outside();
   std::size_t number = 0;
   for (const ReconcileRun& run : harness.runs()) {
-    const std::string text = text_of_error(run);
+    const std::string text = text_of_run_error(run);
     if (!hooks->runs_hit().contains(++number) && !text.empty()) record.exceptions.insert(text);
   }
   if (record.settled) run_keys_again(harness, *hooks, record);
@@ -148,7 +108,7 @@ void Runner::run_workload(Scenario& scenario, Harness& harness, Interventions& h
     } catch (const TooManyRuns&) {
       throw;
     } catch (...) {
-      record.workload_error = first_line(text_of_current());
+      record.workload_error = first_line(text_of_exception(std::current_exception()));
     }
     hooks.stop_workload();
     hooks.finish();

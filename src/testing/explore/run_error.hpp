@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exceptions of reconciles: their texts, and those that count.
+#pragma once
+
+#include <exception>
+#include <string>
+
+#include <evenkeel/api/resource.hpp>
+
+namespace evenkeel {
+inline namespace v0 {
+namespace testing::detail {
+
+std::string first_line(const std::string& text);
+/// Returns what() of an exception.
+std::string text_of_exception(const std::exception_ptr& error);
+/// Returns the first line of what() for an exception that counts; empty for one that a request caused, also
+/// indirectly: reconciles are retried after it.
+std::string text_of_error(const std::exception_ptr& error);
+/// Returns "pods" or "deployments.apps".
+std::string name_of(const ResourceId& resource);
+
+}  // namespace testing::detail
+}  // namespace v0
+}  // namespace evenkeel
