@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tracing/otlp_json.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
@@ -21,6 +23,13 @@ std::string nanoseconds(WallTime time) {
   return std::to_string(std::chrono::duration_cast<Duration>(time.time_since_epoch()).count());
 }
 
+// Numbers that JSON lacks have names in protobuf's JSON form.
+Json double_value(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return value;
+}
+
 Json any_value(const SpanValue& value) {
   return std::visit(
       [](const auto& held) {
@@ -28,7 +37,8 @@ Json any_value(const SpanValue& value) {
         if constexpr (std::is_same_v<Held, std::string>) return Json::object({{"stringValue", held}});
         if constexpr (std::is_same_v<Held, std::int64_t>)
           return Json::object({{"intValue", std::to_string(held)}});
-        if constexpr (std::is_same_v<Held, double>) return Json::object({{"doubleValue", held}});
+        if constexpr (std::is_same_v<Held, double>)
+          return Json::object({{"doubleValue", double_value(held)}});
         if constexpr (std::is_same_v<Held, bool>) return Json::object({{"boolValue", held}});
       },
       value);
@@ -121,6 +131,17 @@ std::optional<Duration> retry_after(const http::Headers& headers) {
   return std::chrono::seconds{seconds};
 }
 
+// A Collector answers with a Status, {"code":14,"message":"..."}; a proxy before it with any text.
+std::string reason_in(const std::string& body) {
+  try {
+    const Json status = Json::parse(body, "answer of the collector");
+    if (const Json* const message = status.find("message"); message != nullptr && message->is_string())
+      return message->as_string().substr(0, most_of_a_body);
+  } catch (const DecodeError&) {  // not JSON
+  }
+  return body.substr(0, most_of_a_body);
+}
+
 bool may_be_retried(int status) {
   return status == 429 || status == 502 || status == 503 || status == 504;
 }
@@ -143,8 +164,8 @@ OtlpAnswer read_otlp_answer(const http::Response& response) {
   const bool again = may_be_retried(response.status);
   answer.outcome.kind = again ? ExportOutcome::Kind::retry : ExportOutcome::Kind::refused;
   if (again) answer.outcome.retry_after = retry_after(response.headers);
-  answer.problem = "the collector answered " + std::to_string(response.status) + ": " +
-                   response.body.substr(0, most_of_a_body);
+  answer.problem =
+      "the collector answered " + std::to_string(response.status) + ": " + reason_in(response.body);
   return answer;
 }
 

@@ -2,6 +2,7 @@
 #include "tracing/export_core.hpp"
 
 #include <chrono>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -109,6 +110,20 @@ TEST(OtlpJson, HasTheFormOfTheSpecification) {
       R"("status":{"code":2,"message":"no"},"traceId":"4bf92f3577b34da6a3ce929d0e0e4736"}]}]}]})");
 }
 
+TEST(OtlpJson, NamesNumbersThatJsonLacks) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  SpanRecord record = span("a");
+  record.attributes = {
+      {"a", infinity}, {"b", -infinity}, {"c", std::numeric_limits<double>::quiet_NaN()}, {"d", 1e300}};
+  const Json document = Json::parse(detail::otlp_json({}, {record}));
+  std::string values;
+  for (const Json& one : document["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["attributes"].as_array())
+    values += one["value"].dump();
+  EXPECT_EQ(
+      values,
+      R"({"doubleValue":"Infinity"}{"doubleValue":"-Infinity"}{"doubleValue":"NaN"}{"doubleValue":1e+300})");
+}
+
 TEST(OtlpJson, ReadsAnswers) {
   using Kind = ExportOutcome::Kind;
   EXPECT_EQ(detail::read_otlp_answer({.status = 200}).problem, "");
@@ -122,7 +137,10 @@ TEST(OtlpJson, ReadsAnswers) {
   EXPECT_EQ(busy.outcome.kind, Kind::retry);
   EXPECT_EQ(busy.outcome.retry_after, Duration(7s));
   EXPECT_EQ(busy.problem, "the collector answered 503: busy");
-  EXPECT_EQ(detail::read_otlp_answer({.status = 400, .body = "bad"}).outcome.kind, Kind::refused);
+  const auto refused =
+      detail::read_otlp_answer({.status = 400, .body = R"({"code":3,"message":"not wanted"})"});
+  EXPECT_EQ(refused.outcome.kind, Kind::refused);
+  EXPECT_EQ(refused.problem, "the collector answered 400: not wanted");
 }
 
 }  // namespace export_core_test
