@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <map>
 #include <optional>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include <evenkeel/base/clock.hpp>
@@ -15,6 +12,7 @@
 #include "testing/explore/enumerator.hpp"
 #include "testing/explore/judge.hpp"
 #include "testing/explore/runner.hpp"
+#include "testing/for_each_index.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -104,22 +102,8 @@ Verdict Explorer::try_plan(const Plan& plan) const {
 
 std::vector<Verdict> Explorer::try_all(const std::vector<Plan>& plans) const {
   std::vector<Verdict> verdicts(plans.size());
-  std::atomic<std::size_t> next{0};
-  std::vector<std::exception_ptr> errors(options_.threads);
-  const auto work = [&](std::size_t worker) {
-    try {
-      for (std::size_t at = next++; at < plans.size(); at = next++) verdicts[at] = try_plan(plans[at]);
-    } catch (...) {
-      errors[worker] = std::current_exception();
-    }
-  };
-  std::vector<std::thread> threads;
-  for (std::size_t worker = 1; worker < options_.threads; ++worker) threads.emplace_back(work, worker);
-  work(0);
-  for (std::thread& thread : threads) thread.join();
-  for (const std::exception_ptr& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
+  detail::for_each_index(verdicts.size(), options_.threads,
+                         [&](std::size_t at) { verdicts[at] = try_plan(plans[at]); });
   return verdicts;
 }
 

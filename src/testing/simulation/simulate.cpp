@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
-#include <exception>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include <evenkeel/base/clock.hpp>
@@ -15,6 +12,7 @@
 
 #include "testing/explore/judge.hpp"
 #include "testing/explore/run_error.hpp"
+#include "testing/for_each_index.hpp"
 #include "testing/simulation/fault_counts.hpp"
 #include "testing/simulation/simulation_run.hpp"
 #include "testing/simulation/swarm.hpp"
@@ -114,23 +112,8 @@ SimulationRecord Campaign::run_seed(std::uint64_t seed) const {
 
 std::vector<SimulationRecord> Campaign::run_all() const {
   std::vector<SimulationRecord> records(options_.seeds);
-  std::atomic<std::size_t> next{0};
-  std::vector<std::exception_ptr> errors(options_.threads);
-  const auto work = [&](std::size_t worker) {
-    try {
-      for (std::size_t at = next++; at < records.size(); at = next++)
-        records[at] = run_seed(options_.first_seed + at);
-    } catch (...) {
-      errors[worker] = std::current_exception();
-    }
-  };
-  std::vector<std::thread> threads;
-  for (std::size_t worker = 1; worker < options_.threads; ++worker) threads.emplace_back(work, worker);
-  work(0);
-  for (std::thread& thread : threads) thread.join();
-  for (const std::exception_ptr& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
+  detail::for_each_index(records.size(), options_.threads,
+                         [&](std::size_t at) { records[at] = run_seed(options_.first_seed + at); });
   return records;
 }
 
