@@ -205,6 +205,9 @@ class Load {
 
 class FoundationDbFailures : public ::testing::Test {
  protected:
+  /// Others use the cluster as well.
+  void TearDown() override { three().wait_until_settled(); }
+
   /// Does `harm` under load, waits for 20 commits after it, and compares the counter with the results.
   template <class Harm, class Repair>
   void survives(const std::string& root, Harm harm, Repair repair) {

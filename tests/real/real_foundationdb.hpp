@@ -9,9 +9,11 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include <evenkeel/api/json.hpp>
 #include <evenkeel/base/error.hpp>
 
 #include "../support/eventually.hpp"
@@ -30,7 +32,7 @@ class RealFoundationDb {
     for (std::size_t i = 0; i < servers; ++i) start(i);
     ask(servers == 1 ? "configure new single memory" : "configure new double ssd-2");
     if (servers > 1) ask("coordinators auto");
-    wait_until_available();
+    wait_until_settled();
   }
   ~RealFoundationDb() {
     for (testing::ChildProcess& process : processes_) process.kill();
@@ -59,6 +61,20 @@ class RealFoundationDb {
   void wait_until_available() {
     eventually("FoundationDB to be available",
                [this] { return run_cli("status minimal", " | grep -q 'The database is available'"); });
+  }
+  /// Waits until the last recovery is some seconds old. One may follow another, as better servers for a role
+  /// come back, and makes unknown what is committed just then.
+  void wait_until_settled() {
+    eventually("FoundationDB to recover no more", [this] {
+      const std::string file = keeper_.directory() + "/status.json";
+      if (!run_cli("status json", " >" + file)) return false;
+      std::stringstream text;
+      text << std::ifstream(file).rdbuf();
+      const Json status = Json::parse(text.str(), file);
+      const Json& recovery = status.at({"cluster", "recovery_state"});
+      const Json& age = recovery["seconds_since_last_recovered"];
+      return recovery["name"].string_or("") == "fully_recovered" && age.is_number() && age.as_number() >= 5;
+    });
   }
 
  private:
