@@ -44,10 +44,11 @@ function(evenkeel_library name)
   set_property(GLOBAL APPEND PROPERTY EVENKEEL_LIBRARIES ${name})
 endfunction()
 
-# evenkeel_speed_up_test(TARGET LINKED ...): what makes a test program of many sources quick to compile, if it is asked for.
-# LINKED are the libraries of the program. Sources whose names clash in a batch have a namespace of their own, or the property
-# SKIP_UNITY_BUILD_INCLUSION.
+# evenkeel_speed_up_test(TARGET [HEAVY] LINK LINKED ...): what makes a test program of many sources quick to compile, if it is
+# asked for. LINKED are the libraries of the program. Sources whose names clash in a batch have a namespace of their own, or
+# the property SKIP_UNITY_BUILD_INCLUSION.
 function(evenkeel_speed_up_test target)
+  cmake_parse_arguments(arg "HEAVY" "" "LINK" ${ARGN})
   evenkeel_compile_in_batches(${target} 5)
   if(EVENKEEL_UNITY_BUILD)
     # A local variable may have the name of another source's constant. Linked, because the last option of a warning counts.
@@ -57,13 +58,16 @@ function(evenkeel_speed_up_test target)
     endif()
     target_link_libraries(${target} PRIVATE evenkeel_batch_warnings)
   endif()
-  if(EVENKEEL_PRECOMPILE_TEST_HEADERS)
+  if(arg_HEAVY AND EVENKEEL_SANITIZE MATCHES address)
+    # Its unoptimised instances of the standard library's templates would be those that the optimised libraries call, too.
+    target_compile_options(${target} PRIVATE -O1)
+  elseif(EVENKEEL_PRECOMPILE_TEST_HEADERS)
     if(EVENKEEL_SANITIZE MATCHES address)
       target_compile_options(${target} PRIVATE -O0)  # as the headers, see tests/CMakeLists.txt
     endif()
     evenkeel_test_headers(queue evenkeel::workqueue)
     set(headers queue)
-    if("${ARGN}" MATCHES "evenkeel::(runtime|apiserver|testing|process_groups)|store_suite|coordination_" AND TARGET evenkeel_testing)
+    if("${arg_LINK}" MATCHES "evenkeel::(runtime|apiserver|testing|process_groups)|store_suite|coordination_" AND TARGET evenkeel_testing)
       evenkeel_test_headers(operator evenkeel::testing)
       set(headers operator)
     endif()
@@ -84,12 +88,14 @@ function(evenkeel_test_headers name linked)
   endif()
 endfunction()
 
-# evenkeel_test(NAME SOURCES ... LINK ... [LABELS ...] [WHOLE])
-# One gtest program; every TEST in it is a ctest of its own. Suites that end in Concurrency get the
+# evenkeel_test(NAME SOURCES ... LINK ... [LABELS ...] [WHOLE] [HEAVY])
+# One gtest program; every TEST in it is a ctest of its own. With a sanitizer, where a process takes a tenth of a second to
+# start, the program is one ctest, and one more of its suites that end in Concurrency. Those get the
 # label stress: they run again under ThreadSanitizer, for which the target stress_tests builds what has some,
-# there without the sources whose suites are all others, except with WHOLE. The time limit only ends a test that hangs.
+# there without the sources whose suites are all others, except with WHOLE. HEAVY is a program that computes for long: it is
+# optimised with every sanitizer, and started first. The time limit only ends a test that hangs.
 function(evenkeel_test name)
-  cmake_parse_arguments(arg "WHOLE" "" "SOURCES;LINK;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "WHOLE;HEAVY" "" "SOURCES;LINK;LABELS" ${ARGN})
   set(stress_sources "")
   set(other_sources "")
   foreach(source IN LISTS arg_SOURCES)
@@ -107,11 +113,26 @@ function(evenkeel_test name)
   endif()
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE evenkeel_warnings ${arg_LINK} GTest::gtest_main GTest::gmock)
-  evenkeel_speed_up_test(${name} ${arg_LINK})
-  gtest_discover_tests(${name} TEST_FILTER -*Concurrency.* PROPERTIES LABELS "unit;${arg_LABELS}" TIMEOUT 300
-    DISCOVERY_TIMEOUT 300)
-  gtest_discover_tests(${name} TEST_FILTER *Concurrency.* TEST_LIST ${name}_stress
-    PROPERTIES LABELS "stress;${arg_LABELS}" TIMEOUT 300 DISCOVERY_TIMEOUT 300)
+  set(heavy "")
+  set(cost 0)
+  if(arg_HEAVY)
+    set(heavy HEAVY)
+    set(cost 100)
+  endif()
+  evenkeel_speed_up_test(${name} ${heavy} LINK ${arg_LINK})
+  if(NOT EVENKEEL_SANITIZE)
+    gtest_discover_tests(${name} TEST_FILTER -*Concurrency.* PROPERTIES LABELS "unit;${arg_LABELS}" TIMEOUT 300
+      DISCOVERY_TIMEOUT 300)
+    gtest_discover_tests(${name} TEST_FILTER *Concurrency.* TEST_LIST ${name}_stress
+      PROPERTIES LABELS "stress;${arg_LABELS}" TIMEOUT 300 DISCOVERY_TIMEOUT 300)
+  else()
+    add_test(NAME ${name} COMMAND ${name} --gtest_filter=-*Concurrency.*)
+    set_tests_properties(${name} PROPERTIES LABELS "unit;${arg_LABELS}" TIMEOUT 1200 COST ${cost})
+    if(stress_sources)
+      add_test(NAME ${name}_stress COMMAND ${name} --gtest_filter=*Concurrency.*)
+      set_tests_properties(${name}_stress PROPERTIES LABELS "stress;${arg_LABELS}" TIMEOUT 1200 COST ${cost})
+    endif()
+  endif()
   if(NOT TARGET stress_tests)
     add_custom_target(stress_tests)
   endif()
@@ -127,7 +148,7 @@ function(evenkeel_real_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LINK" ${ARGN})
   add_executable(${name} EXCLUDE_FROM_ALL ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE evenkeel_warnings ${arg_LINK} GTest::gtest_main GTest::gmock)
-  evenkeel_speed_up_test(${name} ${arg_LINK})
+  evenkeel_speed_up_test(${name} LINK ${arg_LINK})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS real TIMEOUT ${arg_TIMEOUT})
   add_dependencies(real_tests ${name})
