@@ -34,7 +34,8 @@ FLOORS = {
     'testing': ['manager', 'coordination', 'apiserver'],
 }
 # Folders of a floor, lowest first: each may include itself and those before it.
-FOLDERS = {'apiserver': ['text', 'schema', 'merge', 'store', 'openapi', 'rest', 'shell'],
+FOLDERS = {'apiserver': ['text', 'schema', 'merge', 'store', 'openapi', 'query', 'access', 'request', 'webhook',
+                         'rest', 'controllers', 'core', 'shell'],
            'client': ['config', 'request', 'call', 'watch', 'pods', 'discovery']}
 BANNED = {'iostream', 'regex', 'filesystem', 'future', 'random', 'ranges', 'coroutine'}
 THIRD_PARTY = re.compile(r'^(nlohmann|re2|spdlog|fmt|curl|simdjson\.h|yaml-cpp|yaml\.h|boost|openssl|zlib|zstd|CLI|gtest|gmock|benchmark)')

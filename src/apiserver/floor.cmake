@@ -39,15 +39,39 @@ list(APPEND apiserver_sources
 list(APPEND apiserver_sources
   openapi/openapi_paths.cpp openapi/openapi_protobuf.cpp openapi/openapi_v2.cpp openapi/openapi_v3.cpp)
 
-# The core: request handling, and the controllers of the server.
+# Request lines: the path, the options of lists, selectors, the representation that is asked for.
 list(APPEND apiserver_sources
-  rest/admission.cpp rest/api_server_core.cpp rest/authenticator.cpp rest/authorizer.cpp rest/certificate_signing.cpp rest/conversion_desk.cpp rest/conversion_review.cpp rest/conversions.cpp rest/crd_controller.cpp rest/deletion.cpp rest/discovery.cpp
-  rest/escalation.cpp rest/field_query.cpp rest/garbage_collector.cpp rest/kubernetes_service.cpp rest/label_query.cpp rest/label_selector.cpp
-  rest/list_options.cpp rest/list_page.cpp rest/namespace_controller.cpp rest/negotiation.cpp
-  rest/patch_document.cpp rest/policy_rule.cpp rest/protobuf_document.cpp rest/request_body.cpp rest/respond.cpp
-  rest/rest_delete.cpp rest/rest_patch.cpp rest/rest_path.cpp rest/rest_pod.cpp rest/rest_read.cpp
-  rest/rest_review.cpp rest/rest_token.cpp rest/rest_scale.cpp rest/rest_watch.cpp rest/rest_write.cpp rest/role_controller.cpp rest/router.cpp rest/storing.cpp
-  rest/watch_hub.cpp rest/webhook.cpp rest/webhook_admission.cpp rest/webhook_review.cpp rest/write.cpp rest/write_options.cpp)
+  query/field_query.cpp query/label_query.cpp query/label_selector.cpp query/list_options.cpp
+  query/negotiation.cpp query/rest_path.cpp)
+
+# Authentication and authorization.
+list(APPEND apiserver_sources
+  access/authenticator.cpp access/authorizer.cpp access/policy_rule.cpp)
+
+# Requests under way: their bodies, options and answers.
+list(APPEND apiserver_sources
+  request/protobuf_document.cpp request/request_body.cpp request/respond.cpp request/write_options.cpp)
+
+# Calls of webhooks, for admission and for conversion.
+list(APPEND apiserver_sources
+  webhook/conversion_desk.cpp webhook/conversion_review.cpp webhook/conversions.cpp webhook/webhook.cpp
+  webhook/webhook_admission.cpp webhook/webhook_review.cpp)
+
+# Verbs on objects.
+list(APPEND apiserver_sources
+  rest/admission.cpp rest/certificate_signing.cpp rest/deletion.cpp rest/discovery.cpp rest/escalation.cpp
+  rest/list_page.cpp rest/patch_document.cpp rest/rest_delete.cpp rest/rest_patch.cpp rest/rest_pod.cpp
+  rest/rest_read.cpp rest/rest_review.cpp rest/rest_scale.cpp rest/rest_token.cpp rest/rest_write.cpp
+  rest/storing.cpp rest/watch_hub.cpp rest/write.cpp)
+
+# Controllers that a server runs itself.
+list(APPEND apiserver_sources
+  controllers/crd_controller.cpp controllers/garbage_collector.cpp controllers/kubernetes_service.cpp
+  controllers/namespace_controller.cpp controllers/role_controller.cpp)
+
+# The core: routes, watches, and the turns of all of them.
+list(APPEND apiserver_sources
+  core/api_server_core.cpp core/rest_watch.cpp core/router.cpp)
 
 # Shells around the core: sockets, TLS, the in-process transport, faults.
 list(APPEND apiserver_sources

@@ -234,6 +234,18 @@ void admit_new(Storage& storage, Call& call, Json& object) {
       plugin.admit(storage, call, object);
 }
 
+void require_namespace(Storage& storage, std::string_view namespace_, const ResourceType& type,
+                       std::string_view name) {
+  const StoredPtr object = storage.store.find(storage.store.collection("", "namespaces", false), namespace_);
+  if (!object) throw StatusError::not_found({"", "namespaces"}, namespace_);
+  if (!object->is_deleting()) return;
+  const std::string text(namespace_);
+  throw StatusError::forbidden(
+      type.resource(), name,
+      "unable to create new content in namespace " + text + " because it is being terminated",
+      {{"NamespaceTerminating", "namespace " + text + " is being terminated", "metadata.namespace"}});
+}
+
 }  // namespace apiserver
 }  // namespace v0
 }  // namespace evenkeel

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view certificates_group = "certificates.k8s.io";
 constexpr std::string_view client_signer = "kubernetes.io/kube-apiserver-client";
-constexpr std::int64_t least_seconds = 600;
+constexpr std::int64_t least_lifetime_seconds = 600;
 
 constexpr std::array<std::string_view, 23> usages = {"any",
                                                      "cert sign",
@@ -149,7 +149,7 @@ FieldErrors check_spec(const Json& spec) {
   errors.insert(errors.end(), of_usages.begin(), of_usages.end());
   check_signer(spec["signerName"], errors);
   if (const Json& seconds = spec["expirationSeconds"];
-      seconds.is_integer() && seconds.as_integer() < least_seconds)
+      seconds.is_integer() && seconds.as_integer() < least_lifetime_seconds)
     errors.push_back(field_invalid("spec.expirationSeconds", seconds,
                                    "may not specify a duration less than 600 seconds (10 minutes)"));
   return errors;

@@ -8,7 +8,7 @@
 
 #include <evenkeel/api/json.hpp>
 
-#include "apiserver/rest/call.hpp"
+#include "apiserver/request/call.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

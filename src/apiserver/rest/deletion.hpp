@@ -4,7 +4,7 @@
 // Source: apiserver pkg/registry/generic/registry/store.go Delete.
 #pragma once
 
-#include "apiserver/rest/write_options.hpp"
+#include "apiserver/request/write_options.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "apiserver/openapi/openapi.hpp"
-#include "apiserver/rest/negotiation.hpp"
+#include "apiserver/query/negotiation.hpp"
 #include "apiserver/store/storage.hpp"
 
 namespace evenkeel {

@@ -11,7 +11,7 @@
 
 #include <evenkeel/http/message.hpp>
 
-#include "apiserver/rest/rest_path.hpp"
+#include "apiserver/query/rest_path.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "apiserver/rest/authorizer.hpp"
+#include "apiserver/access/authorizer.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "apiserver/rest/call.hpp"
-#include "apiserver/rest/list_options.hpp"
+#include "apiserver/query/list_options.hpp"
+#include "apiserver/request/call.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

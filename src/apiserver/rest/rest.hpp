@@ -2,8 +2,8 @@
 // The handlers of the verbs. Each answers a Call or throws StatusError; they are independent of sockets.
 #pragma once
 
-#include "apiserver/rest/call.hpp"
-#include "apiserver/rest/selector.hpp"
+#include "apiserver/query/selector.hpp"
+#include "apiserver/request/call.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

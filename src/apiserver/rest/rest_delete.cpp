@@ -3,13 +3,13 @@
 #include <utility>
 #include <vector>
 
-#include "apiserver/rest/conversions.hpp"
+#include "apiserver/request/respond.hpp"
 #include "apiserver/rest/deletion.hpp"
 #include "apiserver/rest/list_page.hpp"
-#include "apiserver/rest/respond.hpp"
 #include "apiserver/rest/rest.hpp"
-#include "apiserver/rest/webhook_admission.hpp"
 #include "apiserver/rest/write.hpp"
+#include "apiserver/webhook/conversions.hpp"
+#include "apiserver/webhook/webhook_admission.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

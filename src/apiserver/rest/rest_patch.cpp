@@ -6,15 +6,15 @@
 
 #include <evenkeel/api/patch.hpp>
 
-#include "apiserver/rest/conversions.hpp"
+#include "apiserver/request/request_body.hpp"
 #include "apiserver/rest/patch_document.hpp"
-#include "apiserver/rest/request_body.hpp"
 #include "apiserver/rest/rest.hpp"
 #include "apiserver/rest/write.hpp"
 #include "apiserver/schema/schema_validation.hpp"
 #include "apiserver/schema/strict_fields.hpp"
 #include "apiserver/text/json_problem.hpp"
 #include "apiserver/text/yaml_document.hpp"
+#include "apiserver/webhook/conversions.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -131,7 +131,7 @@ FieldErrors conflict_causes(const std::vector<ApplyConflict>& conflicts) {
 Json applied_to(const Call& call, const Json& live, const Json& applied, const WriteOptions& options) {
   try {
     ApplyResult result =
-        apply(live, applied, *call.type->schema, options.context(call, call.path.subresource),
+        apply(live, applied, *call.type->schema, write_context(call, options, call.path.subresource),
               options.force ? Force::yes : Force::no);
     if (!result.conflicts.empty())
       throw StatusError(409, "Conflict", describe(result.conflicts),

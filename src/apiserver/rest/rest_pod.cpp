@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/request/request_body.hpp"
+#include "apiserver/request/respond.hpp"
 #include "apiserver/rest/deletion.hpp"
-#include "apiserver/rest/request_body.hpp"
-#include "apiserver/rest/respond.hpp"
 #include "apiserver/rest/rest.hpp"
 #include "apiserver/rest/write.hpp"
 #include "apiserver/store/table_cells.hpp"

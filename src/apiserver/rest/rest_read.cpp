@@ -4,11 +4,11 @@
 #include <charconv>
 #include <utility>
 
-#include "apiserver/rest/conversions.hpp"
+#include "apiserver/request/respond.hpp"
 #include "apiserver/rest/list_page.hpp"
-#include "apiserver/rest/respond.hpp"
 #include "apiserver/rest/rest.hpp"
 #include "apiserver/rest/write.hpp"
+#include "apiserver/webhook/conversions.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "apiserver/merge/managed_fields.hpp"
-#include "apiserver/rest/request_body.hpp"
-#include "apiserver/rest/respond.hpp"
+#include "apiserver/request/request_body.hpp"
+#include "apiserver/request/respond.hpp"
 #include "apiserver/rest/rest.hpp"
 #include "apiserver/rest/write.hpp"
 #include "apiserver/schema/defaults.hpp"
@@ -115,7 +115,8 @@ http::Response rest_review(Storage&, Call& call) {
   if (call.type->kind == "SelfSubjectReview")
     metadata["creationTimestamp"] = timestamp(call.now);
   else
-    track_update(Json(), object, *call.type->schema, write_options(call, "CreateOptions").context(call, ""));
+    track_update(Json(), object, *call.type->schema,
+                 write_context(call, write_options(call, "CreateOptions"), ""));
   object["status"] = review_status(call, std::as_const(object)["spec"]);
   if (call.type->kind == "SelfSubjectRulesReview") {
     object["spec"] = Json::object();

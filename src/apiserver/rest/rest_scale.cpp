@@ -5,16 +5,16 @@
 #include <utility>
 #include <vector>
 
-#include "apiserver/rest/conversions.hpp"
-#include "apiserver/rest/label_selector.hpp"
+#include "apiserver/query/label_selector.hpp"
+#include "apiserver/request/request_body.hpp"
+#include "apiserver/request/respond.hpp"
 #include "apiserver/rest/patch_document.hpp"
-#include "apiserver/rest/request_body.hpp"
-#include "apiserver/rest/respond.hpp"
 #include "apiserver/rest/rest.hpp"
-#include "apiserver/rest/webhook_admission.hpp"
 #include "apiserver/rest/write.hpp"
 #include "apiserver/text/json_problem.hpp"
 #include "apiserver/text/member_path.hpp"
+#include "apiserver/webhook/conversions.hpp"
+#include "apiserver/webhook/webhook_admission.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -104,7 +104,7 @@ void check_scale(const Call& call, const Json& scale) {
 void check_conflicts(const Call& call, const Json& before, const Json& object, const WriteOptions& options) {
   const std::string& path = call.type->scale->spec;
   if (options.force || value_at(before, path) == value_at(object, path)) return;
-  const auto conflicts = scale_conflicts(before, path, options.context(call, "scale"));
+  const auto conflicts = scale_conflicts(before, path, write_context(call, options, "scale"));
   if (!conflicts.empty())
     throw StatusError(409, "Conflict", describe(conflicts), Json::object({{"causes", causes(conflicts)}}));
 }
@@ -153,7 +153,7 @@ http::Response rest_scale(Storage& storage, Call& call) {
   if (const std::string version = scale.at({"metadata", "resourceVersion"}).string_or(""); !version.empty())
     object["metadata"]["resourceVersion"] = version;
   if (applies) check_conflicts(call, before, object, options);
-  track_scale(before, object, *type.schema, type.scale->spec, options.context(call, "scale"), applies);
+  track_scale(before, object, *type.schema, type.scale->spec, write_context(call, options, "scale"), applies);
   const WriteOutcome outcome =
       update_object(storage, call, live, std::move(object), options, "scale", Tracking::done);
   return scale_response(call, outcome.stored ? storage.document(type, outcome.stored) : outcome.document);

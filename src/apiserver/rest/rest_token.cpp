@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "apiserver/rest/request_body.hpp"
-#include "apiserver/rest/respond.hpp"
+#include "apiserver/request/request_body.hpp"
+#include "apiserver/request/respond.hpp"
 #include "apiserver/rest/rest.hpp"
 #include "apiserver/rest/write.hpp"
 #include "apiserver/text/timestamps.hpp"

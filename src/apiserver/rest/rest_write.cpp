@@ -2,7 +2,7 @@
 // POST and PUT.
 #include <utility>
 
-#include "apiserver/rest/request_body.hpp"
+#include "apiserver/request/request_body.hpp"
 #include "apiserver/rest/rest.hpp"
 #include "apiserver/rest/write.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "apiserver/rest/conversions.hpp"
 #include "apiserver/schema/defaults.hpp"
+#include "apiserver/webhook/conversions.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "apiserver/rest/call.hpp"
+#include "apiserver/request/call.hpp"
 #include "apiserver/rest/write.hpp"
 
 namespace evenkeel {

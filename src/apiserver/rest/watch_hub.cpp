@@ -6,8 +6,8 @@
 #include <iterator>
 #include <utility>
 
-#include "apiserver/rest/conversions.hpp"
-#include "apiserver/rest/webhook_review.hpp"
+#include "apiserver/webhook/conversions.hpp"
+#include "apiserver/webhook/webhook_review.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

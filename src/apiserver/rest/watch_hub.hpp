@@ -12,11 +12,11 @@
 
 #include <evenkeel/apiserver/api_server_core.hpp>
 
-#include "apiserver/rest/conversion_desk.hpp"
-#include "apiserver/rest/negotiation.hpp"
-#include "apiserver/rest/selector.hpp"
+#include "apiserver/query/negotiation.hpp"
+#include "apiserver/query/selector.hpp"
 #include "apiserver/store/resource_type.hpp"
 #include "apiserver/store/store.hpp"
+#include "apiserver/webhook/conversion_desk.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

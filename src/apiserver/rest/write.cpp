@@ -4,18 +4,16 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "apiserver/merge/typed_check.hpp"
+#include "apiserver/request/respond.hpp"
 #include "apiserver/rest/admission.hpp"
 #include "apiserver/rest/certificate_signing.hpp"
-#include "apiserver/rest/conversions.hpp"
 #include "apiserver/rest/deletion.hpp"
 #include "apiserver/rest/escalation.hpp"
-#include "apiserver/rest/namespace_controller.hpp"
-#include "apiserver/rest/respond.hpp"
 #include "apiserver/rest/storing.hpp"
-#include "apiserver/rest/webhook_admission.hpp"
 #include "apiserver/schema/builtin_validation.hpp"
 #include "apiserver/schema/metadata_validation.hpp"
 #include "apiserver/schema/pruning.hpp"
@@ -23,6 +21,8 @@
 #include "apiserver/store/object_rules.hpp"
 #include "apiserver/text/member_path.hpp"
 #include "apiserver/text/timestamps.hpp"
+#include "apiserver/webhook/conversions.hpp"
+#include "apiserver/webhook/webhook_admission.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -229,7 +229,7 @@ class Creation {
     generated_ = std::as_const(object).at({"metadata", "name"}).string_or("").empty();
     set_identity(storage_, call_, object["metadata"]);
     if (tracking_ == Tracking::needed)
-      track_update(Json(), object, *type_.schema, options_.context(call_, ""));
+      track_update(Json(), object, *type_.schema, write_context(call_, options_, ""));
   }
 
   void validate_new(Json& object) {
@@ -340,7 +340,7 @@ class Update {
         !type_.custom || whole() || typed_problems(object, type_.schema->root(), Duplicates::allowed).empty();
     keep_parts(object);
     if (tracking_ == Tracking::needed)
-      track_update(before_, object, *type_.schema, options_.context(call_, subresource_));
+      track_update(before_, object, *type_.schema, write_context(call_, options_, subresource_));
     if (!owned) object["metadata"].erase("managedFields");
     keep_deletion(object, before_);
     stamp_conditions(call_, object, before_);
@@ -389,6 +389,13 @@ class Update {
 };
 
 }  // namespace
+
+WriteContext write_context(const Call& call, const WriteOptions& options, std::string_view subresource) {
+  return {.manager = options.manager,
+          .subresource = std::string(subresource),
+          .now = timestamp(call.now),
+          .others = other_versions(call)};
+}
 
 void store_as_controller(Storage& storage, const ResourceType& type, const Json& live, Json object,
                          std::string_view subresource, WallTime now) {

@@ -5,7 +5,8 @@
 #include <optional>
 #include <string_view>
 
-#include "apiserver/rest/write_options.hpp"
+#include "apiserver/merge/managed_fields.hpp"
+#include "apiserver/request/write_options.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -15,6 +16,9 @@ struct WriteOutcome {
   StoredPtr stored = {};  ///< Null if the object was removed or not stored (dry run); then `document` is set.
   Json document = {};
 };
+
+/// Returns what managers of fields need to know of a write.
+WriteContext write_context(const Call& call, const WriteOptions& options, std::string_view subresource);
 
 /// needed: the ownership of fields is derived from the live object; done: managedFields are complete.
 enum class Tracking : bool { needed, done };

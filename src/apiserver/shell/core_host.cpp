@@ -6,7 +6,7 @@
 
 #include <evenkeel/apiserver/webhook_caller.hpp>
 
-#include "apiserver/rest/authenticator.hpp"
+#include "apiserver/access/authenticator.hpp"
 #include "apiserver/shell/request_target.hpp"
 #include "apiserver/shell/status_answer.hpp"
 

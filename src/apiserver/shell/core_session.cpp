@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "apiserver/rest/rest_path.hpp"
+#include "apiserver/query/rest_path.hpp"
 #include "apiserver/shell/gzip_answer.hpp"
 #include "apiserver/shell/peer_name.hpp"
 #include "apiserver/shell/status_answer.hpp"

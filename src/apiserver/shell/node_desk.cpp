@@ -12,7 +12,7 @@
 
 #include <boost/asio/post.hpp>
 
-#include "apiserver/rest/rest_path.hpp"
+#include "apiserver/query/rest_path.hpp"
 #include "apiserver/shell/kubelet_messages.hpp"
 #include "apiserver/shell/status_answer.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "apiserver/rest/rest_path.hpp"
+#include "apiserver/query/rest_path.hpp"
 #include "client/request/request_verb.hpp"
 
 namespace evenkeel {
