@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The spans that controllers, clients and caches record.
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -42,6 +43,15 @@ std::string text_of(const SpanRecord& span, const std::string& attribute) {
       return std::get<std::string>(one.value);
   }
   return {};
+}
+
+/// Returns -1 for an attribute that is absent.
+std::int64_t number_of(const SpanRecord& span, const std::string& attribute) {
+  for (const SpanAttribute& one : span.attributes) {
+    if (one.name == attribute && std::holds_alternative<std::int64_t>(one.value))
+      return std::get<std::int64_t>(one.value);
+  }
+  return -1;
 }
 
 // Copies each ConfigMap into a Secret that it owns.
@@ -112,6 +122,29 @@ TEST(Spans, OfFailuresAreErrors) {
   EXPECT_THAT(runs[0].status_message, HasSubstr("not found"));
   EXPECT_EQ(requests[0].status, SpanStatus::error);
   EXPECT_EQ(text_of(requests[0], "error.type"), "NotFound");
+}
+
+TEST(Spans, OfARequestHaveTheOutcomeOfItsLastAttempt) {
+  const auto collected = std::make_shared<Collected>();
+  Harness harness(
+      {.faults = {{.verb = "get", .resource = "secrets", .count = 1, .drop = apiserver::FaultDrop::before},
+                  {.verb = "get", .resource = "secrets", .count = 1, .status = 503}},
+       .span_exporter = collected});
+  harness.add(controller_for<ConfigMap>([](Context& context, const ConfigMap& map) {
+                context.client().get<Secret>({map.metadata.namespace_, "web"});
+                return Result();
+              }).named("reader"));
+  Secret secret;
+  secret.metadata.name = "web";
+  secret.metadata.namespace_ = "default";
+  harness.create({map("web"), secret});
+  harness.settle();
+  const auto requests = collected->named("get secrets");
+  ASSERT_THAT(requests, SizeIs(1));
+  EXPECT_EQ(number_of(requests[0], "http.request.resend_count"), 2);
+  EXPECT_EQ(number_of(requests[0], "http.response.status_code"), 200);
+  EXPECT_EQ(text_of(requests[0], "error.type"), "");
+  EXPECT_EQ(requests[0].status, SpanStatus::unset);
 }
 
 TEST(Spans, OfAProgramHaveTheRunAsParent) {

@@ -44,17 +44,21 @@ void RequestSpan::on_sending(http::Request& wire) {
   if (!span_.context().is_valid()) return;
   wire.headers.set("traceparent", span_.context().traceparent());
   if (attempts_++ > 0) span_.set_attribute("http.request.resend_count", attempts_ - 1);
-}
-
-void RequestSpan::on_status(int status) {
-  span_.set_attribute("http.response.status_code", std::int64_t{status});
-  if (status < 400) span_.set_status(SpanStatus::unset);
+  status_ = 0;
+  failure_.reset();
 }
 
 void RequestSpan::on_error(std::string_view type, std::string_view message) {
-  if (!span_.is_recording()) return;
-  span_.set_attribute("error.type", std::string(type));
-  span_.set_status(SpanStatus::error, std::string(message));
+  if (span_.is_recording()) failure_ = Failure{std::string(type), std::string(message)};
+}
+
+void RequestSpan::end() noexcept {
+  if (status_ != 0) span_.set_attribute("http.response.status_code", std::int64_t{status_});
+  if (failure_) {
+    span_.set_attribute("error.type", std::move(failure_->type));
+    span_.set_status(SpanStatus::error, std::move(failure_->message));
+  }
+  span_.end();
 }
 
 }  // namespace detail

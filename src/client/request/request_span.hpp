@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <evenkeel/base/trace.hpp>
@@ -21,18 +22,29 @@ class RequestSpan {
  public:
   RequestSpan(const std::shared_ptr<Tracer>& tracer, const RestRequest& request,
               const std::optional<SpanContext>& parent);
+  ~RequestSpan() { end(); }
+  RequestSpan(const RequestSpan&) = delete;
+  RequestSpan& operator=(const RequestSpan&) = delete;
 
   const SpanContext& context() const noexcept { return span_.context(); }
   /// Passes the span on to the server, which may record what it does, in the header traceparent.
   void on_sending(http::Request& wire);
-  void on_status(int status);
-  /// Marks the call as failed; a later attempt that succeeds clears it. `type` is of low cardinality.
+  void on_status(int status) noexcept { status_ = status; }
+  /// Marks the attempt as failed. `type` is of low cardinality.
   void on_error(std::string_view type, std::string_view message);
-  void end() noexcept { span_.end(); }
+  /// Ends the span, with the outcome of the last attempt. Idempotent.
+  void end() noexcept;
 
  private:
+  struct Failure {
+    std::string type;
+    std::string message;
+  };
+
   Span span_;
   std::int64_t attempts_ = 0;
+  int status_ = 0;  // of the last attempt; 0: it had no answer
+  std::optional<Failure> failure_;
 };
 
 }  // namespace detail
