@@ -6,8 +6,6 @@
 #include <cxxabi.h>
 #include <utility>
 
-#include <boost/context/protected_fixedsize_stack.hpp>
-
 #include "controller/fiber_sanitizers.hpp"
 
 namespace evenkeel {
@@ -16,31 +14,18 @@ namespace detail {
 
 namespace context = boost::context::detail;
 
-namespace {
-
-// The stack pointer of a stack_context is its upper end.
-const void* bottom_of(const boost::context::stack_context& stack) {
-  return static_cast<const char*>(stack.sp) - stack.size;
-}
-
-boost::context::stack_context allocate(std::size_t bytes) {
-  boost::context::protected_fixedsize_stack stacks(bytes);
-  return stacks.allocate();
-}
-
-}  // namespace
-
-FiberContext::FiberContext(std::size_t stack_bytes, std::function<void()> body)
+FiberContext::FiberContext(FiberStacks& stacks, std::function<void()> body)
     : body_(std::move(body)),
-      stack_(allocate(stack_bytes)),
-      context_(context::make_fcontext(stack_.sp, stack_.size, &FiberContext::enter)),
+      stacks_(stacks),
+      stack_(stacks.take()),
+      context_(context::make_fcontext(stack_.bottom + stack_.bytes, stack_.bytes, &FiberContext::enter)),
       tsan_fiber_(sanitizers::new_fiber()) {}
 
 FiberContext::~FiberContext() {
   leave_for_good();
   if (tsan_fiber_ != nullptr) sanitizers::drop_fiber(tsan_fiber_);
-  sanitizers::forget_stack(bottom_of(stack_), stack_.size);
-  boost::context::protected_fixedsize_stack(stack_.size).deallocate(stack_);
+  sanitizers::forget_stack(stack_.bottom, stack_.bytes);
+  stacks_.give_back(stack_);
 }
 
 // AddressSanitizer has to see the end of a stack that was in use.
@@ -64,7 +49,7 @@ void FiberContext::resume() noexcept {
   const Exceptions of_thread = exchange_exceptions(exceptions_);
   tsan_thread_ = sanitizers::current_fiber();
   void* fake_stack = nullptr;
-  sanitizers::start_switch(&fake_stack, bottom_of(stack_), stack_.size);
+  sanitizers::start_switch(&fake_stack, stack_.bottom, stack_.bytes);
   sanitizers::switch_to(tsan_fiber_);
   const context::transfer_t back = context::jump_fcontext(context_, this);
   sanitizers::finish_switch(fake_stack, nullptr, nullptr);

@@ -7,24 +7,24 @@
 #include <functional>
 
 #include <boost/context/detail/fcontext.hpp>
-#include <boost/context/stack_context.hpp>
 
 #include <evenkeel/base/export.hpp>
+
+#include "controller/fiber_stacks.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// A stack and the control flow on it. Memory is committed when it is first used; below the stack is a page
-/// that cannot be accessed, so that an overflow ends the process with SIGSEGV. Each switch keeps the
-/// exceptions being handled, and errno, with its side, and is announced to the sanitizers.
-/// Thread safety: belongs to the thread that resumes it first. Lifetime: may be destroyed when the function
-/// has returned, or before it was called.
+/// A stack and the control flow on it. An overflow of the stack ends the process with SIGSEGV. Each switch
+/// keeps the exceptions being handled, and errno, with its side, and is announced to the sanitizers.
+/// Thread safety: belongs to the thread of its stacks. Lifetime: ends before that of its stacks; may be
+/// destroyed when the function has returned, or before it was called.
 class EVENKEEL_API FiberContext {
  public:
   /// `body` is called on the stack, once for each start; it must not throw. Throws std::bad_alloc if there is
-  /// no memory for the stack, or no mapping left (vm.max_map_count).
-  FiberContext(std::size_t stack_bytes, std::function<void()> body);
+  /// no stack.
+  FiberContext(FiberStacks& stacks, std::function<void()> body);
   ~FiberContext();
   FiberContext(const FiberContext&) = delete;
   FiberContext& operator=(const FiberContext&) = delete;
@@ -48,7 +48,8 @@ class EVENKEEL_API FiberContext {
   void leave_for_good() noexcept;
 
   const std::function<void()> body_;
-  boost::context::stack_context stack_;
+  FiberStacks& stacks_;
+  const FiberStack stack_;
   boost::context::detail::fcontext_t context_ = nullptr;  // of the side that does not run
   Exceptions exceptions_;
   bool returned_ = true;

@@ -22,7 +22,7 @@ constexpr std::size_t most_spare = 64;  // stacks that are kept for reuse while 
 class Fibers::Fiber final : public Suspender, public FiberNode {
  public:
   explicit Fiber(Fibers& thread)
-      : thread_(thread), context_(thread.options_.stack_bytes, [this] { thread_.task_(thread_); }) {}
+      : thread_(thread), context_(thread.memory_, [this] { thread_.task_(thread_); }) {}
   ~Fiber() = default;
 
   void suspend(TimePoint deadline) noexcept override {
@@ -47,7 +47,10 @@ class Fibers::Fiber final : public Suspender, public FiberNode {
 };
 
 Fibers::Fibers(FibersOptions options, std::function<void(Fibers&)> task)
-    : options_(std::move(options)), task_(std::move(task)), core_(options_.limit) {}
+    : options_(std::move(options)),
+      task_(std::move(task)),
+      core_(options_.limit),
+      memory_(options_.stack_bytes) {}
 Fibers::~Fibers() = default;
 
 void Fibers::run() {
@@ -158,6 +161,7 @@ void Fibers::drop_spare() noexcept {
   if (unused_.size() <= most_spare) return;
   stacks_.fetch_sub(unused_.size() - most_spare, std::memory_order_relaxed);
   unused_.erase(unused_.begin(), unused_.end() - most_spare);
+  memory_.trim();
 }
 
 }  // namespace detail

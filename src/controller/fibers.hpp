@@ -13,6 +13,7 @@
 #include <evenkeel/base/mutex.hpp>
 
 #include "controller/fiber_core.hpp"
+#include "controller/fiber_stacks.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -59,6 +60,7 @@ class Fibers {
   const std::function<void(Fibers&)> task_;
   std::thread::id thread_;  // set before the first fiber starts
   FiberCore core_;
+  FiberStacks memory_;
   std::vector<std::unique_ptr<Fiber>> unused_;  // their task has returned; the others own themselves
   std::vector<Fiber*> taken_;                   // by take_wakes(); kept for its memory
   std::atomic<std::size_t> stacks_ = 0;

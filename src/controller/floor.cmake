@@ -28,6 +28,7 @@ set(controller_sources
   explanation.cpp
   fiber_context.cpp
   fiber_core.cpp
+  fiber_stacks.cpp
   fibers.cpp
   flight_recorder.cpp
   flight_story.cpp

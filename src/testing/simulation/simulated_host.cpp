@@ -27,7 +27,7 @@ std::shared_ptr<EventLoop> loop_with(std::shared_ptr<const Clock> clock) {
 /// A body that gives the thread back while it waits.
 class SimulatedHost::Fiber final : public evenkeel::detail::Suspender {
  public:
-  explicit Fiber(std::function<void()> body) : context_(stack_bytes, std::move(body)) {}
+  explicit Fiber(std::function<void()> body) : context_(stack_, std::move(body)) {}
   ~Fiber() = default;
 
   void suspend(TimePoint deadline) noexcept override {
@@ -60,6 +60,7 @@ class SimulatedHost::Fiber final : public evenkeel::detail::Suspender {
   TimePoint deadline() const { return deadline_; }
 
  private:
+  evenkeel::detail::FiberStacks stack_{stack_bytes};
   evenkeel::detail::FiberContext context_;
   TimePoint deadline_ = TimePoint::max();
   bool woken_ = true;  // to be started
