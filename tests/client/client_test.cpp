@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -674,6 +676,20 @@ TEST_F(ClientCompletions, AreRetriedInVirtualTime) {
   clock->advance(120ms);
   std::unique_lock lock(mutex);
   changed.wait(lock, [&] { return done == 1; });
+}
+
+TEST_F(ClientCompletions, AreNotRetriedBeyondTheDeadline) {
+  for (const auto& [retry_after, retried] : {std::pair("4", true), std::pair("5", false)}) {
+    transport->reply(429, status_body(429, "TooManyRequests"), {{"Retry-After", retry_after}});
+    std::string error;
+    const auto call =
+        client.with({.timeout = 5s}).start(calls::get<Widget>(key), [&](Outcome<Snapshot<Widget>> outcome) {
+          error = error_of([&] { outcome.value(); });
+        });
+    EXPECT_EQ(error.empty(), retried) << error;
+    call->cancel();
+    EXPECT_THAT(error, HasSubstr(retried ? "cancelled" : "429 TooManyRequests"));
+  }
 }
 
 TEST_F(ClientCompletions, CancelEndsACallThatRunsAndOneThatWaits) {
