@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Controllers of kinds without a C++ type.
+#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -112,6 +113,24 @@ TEST(ResourceController, RunsFinalizers) {
   harness.settle();
   EXPECT_THAT(cleaned, ElementsAre("web"));
   EXPECT_FALSE(harness.find<Gadget>(web));
+}
+
+TEST(ResourceController, KeepsAFinalizerUntilItsCleanUpHasEnded) {
+  int cleaned = 0;
+  const auto clean_up = [&](Context&, const DynamicObject&) {
+    return ++cleaned < 3 ? requeue_after(std::chrono::minutes{1}) : done();
+  };
+  Harness harness = with(controller_for(gadgets, [](Context&, const DynamicObject&) {})
+                             .finalize("test.evenkeel.dev/clean", clean_up),
+                         {gadget("web", 1)});
+  harness.remove<Gadget>(web);
+  harness.run_for(std::chrono::seconds{90});
+  EXPECT_EQ(cleaned, 2);
+  ASSERT_TRUE(harness.find<Gadget>(web)) << harness.str();
+  EXPECT_THAT(harness.get<Gadget>(web)->metadata.finalizers, ElementsAre("test.evenkeel.dev/clean"));
+  harness.settle();
+  EXPECT_EQ(cleaned, 3);
+  EXPECT_FALSE(harness.find<Gadget>(web)) << harness.str();
 }
 
 TEST(ResourceController, APatchTakesOnlyTheReconciledObjectByReference) {
