@@ -497,6 +497,40 @@ TEST_F(LeaseLockOnStore, IsNotCountedOnAfterARelease) {
   EXPECT_EQ(c.lock.take().epoch, 1U);
 }
 
+/// A store that applies a commit and answers it a minute of `clock` later.
+class SlowToAnswer final : public Store {
+ public:
+  SlowToAnswer(Store& inner, std::shared_ptr<ManualClock> clock) : inner_(inner), clock_(std::move(clock)) {}
+  std::string name() const override { return "slow"; }
+  Capabilities capabilities() const override { return inner_.capabilities(); }
+  Limits limits() const override { return inner_.limits(); }
+  std::unique_ptr<StoreSnapshot> snapshot(std::stop_token stop) override { return inner_.snapshot(stop); }
+  CommitResult commit(const Commit& commit, std::stop_token stop) override {
+    CommitResult result = inner_.commit(commit, stop);
+    clock_->advance(minutes{1});
+    return result;
+  }
+
+ private:
+  Store& inner_;
+  const std::shared_ptr<ManualClock> clock_;
+};
+
+// Others count from the commit. Counted from its answer, a hold would last after they took the lock.
+TEST_F(LeaseLockOnStore, CountsFromTheTimeAtWhichTheCommitIsSent) {
+  const auto clock = std::make_shared<ManualClock>();
+  SlowToAnswer slow(store, clock);
+  LeaseLock lock(slow, Layout("/db"), third_one, {.yield_after = Duration{}}, {.delay = {}, .clock = clock});
+  const Duration relied_on = LeaseLockOptions().duration - LeaseLockOptions().margin;
+  for (const char* commit : {"the take", "an extension"}) {
+    ASSERT_EQ(lock.take().epoch, 1U) << commit;
+    clock->advance(relied_on - minutes{1} - Duration{1});
+    EXPECT_EQ(lock.held(), 1U) << commit;
+    clock->advance(Duration{1});
+    EXPECT_EQ(lock.held(), std::nullopt) << commit;
+  }
+}
+
 // Instances on separate threads: never two holders at once, and no epoch twice.
 TEST(LeaseLockConcurrency, IsOnePartysAtATime) {
   MemoryStore store;
