@@ -32,7 +32,7 @@ ShardCore::Step ShardCore::next_step(TimePoint now, WallTime wall) {
     if (!listed_) return {.next_due = list_at_};
   }
   if (dirty_ || now >= look_at_) {
-    dirty_ = false;
+    dirty_ = now < quarantine_;  // a table that came before its end is still to be compared
     if (auto step = table_step(now, wall)) return std::move(*step);
     if (auto step = fence_step(now, wall)) return std::move(*step);
     if (auto step = sweep_step(now)) return std::move(*step);

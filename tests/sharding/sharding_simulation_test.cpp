@@ -443,6 +443,26 @@ TEST(ShardingSimulation, ACrashedReplicasSlotsAreTakenWithinTheLeaseDuration) {
   }
 }
 
+TEST(ShardingSimulation, ADeletedTableIsMadeAgainWhenItsHoldersHaveEnded) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 10; ++seed) {
+    SCOPED_TRACE("EVENKEEL_SHARDING_SEED=" + std::to_string(seed));
+    World world(seed, 4);
+    world.run(30s, 0);
+    ASSERT_EQ(world.owned(), slot_count);
+    Replica& late = world.replica(seed % 4);  // runs its slots until it sees the deletion
+    late.watch_late_until = 42s;
+    world.server().remove(Json(world.server().leases.at(ring)));
+    for (int second = 0; second < 12; ++second) {
+      world.run(1s, 0);
+      ASSERT_EQ(late.owned.size(), slot_count / 4) << second;
+      ASSERT_EQ(world.owned(), slot_count / 4) << "another replica has slots, " << second;
+    }
+    world.run(20s, 0);  // 15 s at the slowest rate, and the writes
+    EXPECT_EQ(world.owned(), slot_count);
+    EXPECT_EQ(world.most_owned(), slot_count / 4);
+  }
+}
+
 TEST(ShardingSimulation, ASilentRingWritesRenewalsOnly) {
   World world(7, 4);
   world.run(60s, 0);
