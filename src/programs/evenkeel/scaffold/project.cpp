@@ -159,6 +159,7 @@ std::vector<ProjectFile> make_project(ProjectOptions options) {
       {"src/" + file + "_controller.cpp", templates::controller_cpp},
       {"src/" + file + "_controller.hpp", templates::controller_hpp},
       {"src/main.cpp", templates::main_cpp},
+      {"tests/" + file + "_faults_test.cpp", templates::faults_test_cpp},
       {"tests/" + file + "_server_test.cpp", templates::server_test_cpp},
       {"tests/" + file + "_test.cpp", templates::test_cpp}};
   std::vector<ProjectFile> out;

@@ -12,6 +12,7 @@ extern const std::string_view cmake_lists;
 extern const std::string_view controller_cpp;
 extern const std::string_view controller_hpp;
 extern const std::string_view dockerfile;
+extern const std::string_view faults_test_cpp;
 extern const std::string_view gitignore;
 extern const std::string_view kind_hpp;
 extern const std::string_view main_cpp;
