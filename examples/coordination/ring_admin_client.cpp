@@ -49,6 +49,20 @@ std::string ring_connection_string(const std::vector<std::string>& coordinators)
   return text;
 }
 
+ec::DatabaseStatus database_status(const RingStatus& found) {
+  ec::DatabaseStatus status;
+  status.available = found.available;
+  status.generation = static_cast<std::uint64_t>(found.generation);
+  status.recovery_state = found.recovery_state;
+  status.since_last_recovery = seconds(found.seconds_since_recovery);
+  status.can_clean_bounce = true;
+  status.connection_string = ring_connection_string(found.coordinators);
+  status.coordinators = found.coordinators;
+  status.exclusions = found.exclusions;
+  for (const RingProcess& process : found.processes) status.processes.push_back(process_of(process));
+  return status;
+}
+
 RingAdminClient::RingAdminClient(RingAdminOptions options)
     : options_(std::move(options)),
       transport_(ek::http::make_curl_transport({.server = options_.url, .proxy = ""})) {}
@@ -61,17 +75,7 @@ ec::DatabaseStatus RingAdminClient::status(std::stop_token stop) {
   } catch (const ek::DecodeError& error) {
     throw ec::DatabaseError(error.what());
   }
-  ec::DatabaseStatus status;
-  status.available = found.available;
-  status.generation = static_cast<std::uint64_t>(found.generation);
-  status.recovery_state = found.recovery_state;
-  status.since_last_recovery = seconds(found.seconds_since_recovery);
-  status.can_clean_bounce = true;
-  status.connection_string = ring_connection_string(found.coordinators);
-  status.coordinators = found.coordinators;
-  status.exclusions = found.exclusions;
-  for (const RingProcess& process : found.processes) status.processes.push_back(process_of(process));
-  return status;
+  return database_status(found);
 }
 
 void RingAdminClient::raise_fence(const ec::Fence& fence, std::stop_token stop) {

@@ -27,6 +27,8 @@ struct RingAdminOptions {
 /// Returns the connection string with the coordinators: "ring:10.0.0.1:4501,10.0.0.2:4501". Empty if there
 /// are none.
 std::string ring_connection_string(const std::vector<std::string>& coordinators);
+/// Converts a status of the simulated database.
+ec::DatabaseStatus database_status(const RingStatus& found);
 
 /// Thread safety: all members may be called concurrently.
 class RingAdminClient final : public ec::AdminClient {

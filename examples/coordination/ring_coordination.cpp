@@ -89,6 +89,7 @@ ec::ProcessGroupOptions RingCoordination::options_for(const RingCluster& cluster
   options.root = options_.root;
   options.ready_by = options_.ready_by;
   options.meter = meter_;
+  options.clock = options_.clock;
   options.liveness.silence = options_.silence;
   ec::ProcessGroupTimes& times = options.times;
   times.minimum_uptime_for_restart = options_.minimum_uptime;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/metrics.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/controller/context.hpp>
@@ -28,6 +29,7 @@ struct RingCoordinationOptions {
   ek::Duration minimum_uptime = std::chrono::minutes{10};
   ek::Duration silence = std::chrono::seconds{60};
   std::size_t sites = 3;  ///< Number of sites that share the coordinators of the database.
+  std::shared_ptr<const ek::Clock> clock = ek::real_clock();
 };
 
 /// Thread safety: all members may be called concurrently. Lifetime: must not outlive the database client and

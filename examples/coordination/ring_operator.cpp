@@ -11,7 +11,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include <evenkeel/controller/builder.hpp>
 #include <evenkeel/coordination/coordination_metrics.hpp>
 #ifdef RING_WITH_FOUNDATIONDB
 #include <evenkeel/coordination/foundationdb_store.hpp>
@@ -22,8 +21,7 @@
 
 #include "program_flags.hpp"
 #include "ring_admin_client.hpp"
-#include "ring_coordination.hpp"
-#include "ring_steps.hpp"
+#include "ring_controller.hpp"
 
 namespace {
 
@@ -66,20 +64,6 @@ std::string random_text() {
   return std::to_string(chance()) + "-" + std::to_string(chance());
 }
 
-ek::ControllerSpec controller(RingSteps& steps, RingCoordination& coordination) {
-  ek::Pipeline<RingCluster> pipeline;
-  pipeline.step("plan", [&](ek::Context& context, const RingCluster& ring) { steps.plan(context, ring); })
-      .step("provide", [&](ek::Context& context, const RingCluster& ring) { steps.provide(context, ring); })
-      .step("observe", [&](ek::Context& context, const RingCluster& ring) { steps.observe(context, ring); });
-  ec::add_process_group_steps(pipeline, coordination.adapter());
-  pipeline.step("report", [&](ek::Context& context, const RingCluster& ring) {
-    return steps.report(context, ring, *coordination.coordinator(ring));
-  });
-  return ek::controller_for<RingCluster>(pipeline, {.when = ek::generation_changed()})
-      .owns<ek::Pod>()
-      .owns<ek::ConfigMap>();
-}
-
 int serve(const Flags& flags, const std::vector<const char*>& rest) {
   std::vector<ec::StoreScheme> schemes;
 #ifdef RING_WITH_FOUNDATIONDB
@@ -93,7 +77,7 @@ int serve(const Flags& flags, const std::vector<const char*>& rest) {
   RingSteps steps(database, {});
   return ek::run(
       static_cast<int>(rest.size()), rest.data(), {.name = "ring-operator"}, [&](ek::Manager& manager) {
-        manager.add(controller(steps, coordination));
+        manager.add(ring_controller(steps, coordination));
         manager.metrics().add("coordination", [&](ek::MetricSink& sink) { coordination.collect(sink); });
       });
 }

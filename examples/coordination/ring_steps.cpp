@@ -59,6 +59,24 @@ std::string running_version(const ec::DatabaseStatus& database, const std::strin
   return wanted;
 }
 
+// Texts that differ in numbers alone are equal.
+bool are_alike(std::string_view a, std::string_view b) {
+  const auto without_digits = [](std::string_view text) {
+    std::string rest(text);
+    std::erase_if(rest, [](char c) { return c >= '0' && c <= '9'; });
+    return rest;
+  };
+  return without_digits(a) == without_digits(b);
+}
+
+// A message that counts seconds is written once: each pass would change it, and wake all watchers.
+void set_wait(std::vector<ek::Condition>& conditions, const ek::Condition& wait, ek::WallTime now) {
+  const ek::Condition* const known = ek::find_condition(conditions, wait.type);
+  const bool is_known = known != nullptr && known->status == wait.status && known->reason == wait.reason &&
+                        are_alike(known->message, wait.message);
+  if (!is_known) ek::set_condition(conditions, wait, now);
+}
+
 std::string phase_of(const RingCluster& cluster, bool complete) {
   if (!cluster.status.configured) return "Starting";
   return complete ? "Ready" : "Changing";
@@ -121,7 +139,7 @@ ek::Step RingSteps::report(ek::Context& context, const RingCluster& cluster,
     if (complete) status.generation = cluster.metadata.generation;
     status.shadow = shadow;
     for (const ek::Condition& condition : ec::conditions_of(waits))
-      ek::set_condition(status.conditions, condition, context.clock().wall_now());
+      set_wait(status.conditions, condition, context.clock().wall_now());
   });
   return complete ? ek::later(options_.rest, "watching") : ek::later(options_.poll, "not up to date");
 }
