@@ -2,6 +2,7 @@
 #include "ring_steps.hpp"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -59,21 +60,25 @@ std::string running_version(const ec::DatabaseStatus& database, const std::strin
   return wanted;
 }
 
-// Texts that differ in numbers alone are equal.
-bool are_alike(std::string_view a, std::string_view b) {
-  const auto without_digits = [](std::string_view text) {
-    std::string rest(text);
-    std::erase_if(rest, [](char c) { return c >= '0' && c <= '9'; });
-    return rest;
-  };
-  return without_digits(a) == without_digits(b);
+// "waiting: 12s" and "2.34 seconds ago" without the numbers.
+std::string without_seconds(std::string_view text) {
+  std::string rest;
+  while (!text.empty()) {
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+    const std::string_view unit = text.substr(digits);
+    const bool is_time = digits > 0 && (unit.starts_with("s") || unit.starts_with(" seconds"));
+    const std::size_t taken = std::max<std::size_t>(digits, 1);
+    if (!is_time) rest += text.substr(0, taken);
+    text.remove_prefix(taken);
+  }
+  return rest;
 }
 
 // A message that counts seconds is written once: each pass would change it, and wake all watchers.
 void set_wait(std::vector<ek::Condition>& conditions, const ek::Condition& wait, ek::WallTime now) {
   const ek::Condition* const known = ek::find_condition(conditions, wait.type);
   const bool is_known = known != nullptr && known->status == wait.status && known->reason == wait.reason &&
-                        are_alike(known->message, wait.message);
+                        without_seconds(known->message) == without_seconds(wait.message);
   if (!is_known) ek::set_condition(conditions, wait, now);
 }
 
