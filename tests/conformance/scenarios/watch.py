@@ -172,8 +172,7 @@ def name(s):
 @scenario
 def name_path(s):
     """GET of one object with watch=1."""
-    s.get('plains', capture={'rv': 'metadata/resourceVersion'})
-    s.post('plains', plain('a'))
+    s.post('plains', plain('a'), capture={'rv': 'metadata/resourceVersion'})
     s.watch('w', 'plains/a?watch=1&resourceVersion={rv}&timeoutSeconds=2')
     s.patch('plains/a', {'spec': {'x': 1}})
     s.post('plains', plain('b'))
