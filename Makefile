@@ -14,11 +14,12 @@
 #   make bench-apiserver the embedded API server beside a real one; writes docs/benchmarks-apiserver.md
 #   make bench-runtime  an operator on this library, controller-runtime and kube-rs (Go, Rust); writes docs/benchmarks-runtime.md
 #   make bench-cache  a cache on this library, client-go, controller-runtime and kube-rs (Go, Rust); writes docs/benchmarks-cache.md
+#   make bench-webhook  webhooks on this library and on controller-runtime under load (needs Go); writes docs/benchmarks-webhook.md
 #   make apiserver   build the embedded API server as a program; its path is the last line printed
 #   make control-plane  etcd, kube-apiserver, kube-controller-manager and kubectl, built once from Go modules (Go 1.26)
 #   make deps        only install what is missing
 
-.PHONY: demo demo-coordination test test-real test-foundationdb check planted simulate fuzz bench bench-peers bench-apiserver bench-runtime bench-cache apiserver control-plane deps clean
+.PHONY: demo demo-coordination test test-real test-foundationdb check planted simulate fuzz bench bench-peers bench-apiserver bench-runtime bench-cache bench-webhook apiserver control-plane deps clean
 .DEFAULT_GOAL := help
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
@@ -105,6 +106,11 @@ bench-cache:
 	@scripts/control-plane || echo 'the real API server is left out' >&2
 	@scripts/build bench cache_client cache_load cache_server cache_benchmark evenkeel-control-plane
 	@scripts/bench-cache build/bench
+
+bench-webhook:
+	@scripts/install-deps bench
+	@scripts/build bench webhook_operator
+	@scripts/bench-webhook build/bench
 
 apiserver:
 	@scripts/install-deps build >&2

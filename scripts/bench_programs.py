@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs programs that measure themselves, on each side in turn, and writes a page of what they report: the common part
-of scripts/bench-runtime and scripts/bench-cache."""
+of scripts/bench-runtime, scripts/bench-cache and scripts/bench-webhook."""
 import argparse
 import json
 import os
