@@ -100,21 +100,19 @@ std::size_t FiberStacks::slot() {
 }
 
 void FiberStacks::trim() noexcept {
-  const auto is_idle = [this](const Unused& unused) {
-    const Slab& slab = slabs_[unused.stack.slab];
-    return slab.unused == slab.stacks;
-  };
-  std::erase_if(unused_, is_idle);
-  for (Unused& unused : unused_) {
-    if (!unused.is_committed) continue;
-    madvise(unused.stack.bottom, unused.stack.bytes, MADV_DONTNEED);
-    unused.is_committed = false;
-  }
+  const auto is_idle = [](const Slab& slab) { return slab.begin != nullptr && slab.unused == slab.stacks; };
+  if (std::any_of(slabs_.begin(), slabs_.end(), is_idle))
+    std::erase_if(unused_, [&](const Unused& unused) { return is_idle(slabs_[unused.stack.slab]); });
   for (Slab& slab : slabs_) {
-    if (slab.begin == nullptr || slab.unused != slab.stacks) continue;
+    if (!is_idle(slab)) continue;
     munmap(slab.begin, slab.stacks * (page_ + bytes_));
     mapped_ -= slab.stacks;
     slab = {};
+  }
+  // The stacks that were given back since the last trim() are at the end.
+  for (auto unused = unused_.rbegin(); unused != unused_.rend() && unused->is_committed; ++unused) {
+    madvise(unused->stack.bottom, unused->stack.bytes, MADV_DONTNEED);
+    unused->is_committed = false;
   }
 }
 
