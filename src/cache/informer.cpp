@@ -145,6 +145,10 @@ class Informer::Impl final : public detail::Job {
     parts_.runner->wake(*this);
   }
   const KeptParts& kept() const noexcept { return *kept_.load(std::memory_order_acquire); }
+  void suspect() {
+    suspected_.store(true, std::memory_order_release);
+    parts_.runner->wake(*this);
+  }
   bool keep(KeptParts kept, std::shared_ptr<CollectionSource> source,
             std::shared_ptr<const detail::CollectionFile> copy);
   WireScannerOptions scanner_options() const {
@@ -240,7 +244,8 @@ class Informer::Impl final : public detail::Job {
   bool unreachable_ = false;           // reported to the server's log, but not its recovery
   std::vector<std::shared_ptr<HandlerSlot>> notified_;  // handlers that have received all changes so far
 
-  std::atomic<bool> started_ = false;  // pairs with the load in run()
+  std::atomic<bool> started_ = false;    // pairs with the load in run()
+  std::atomic<bool> suspected_ = false;  // likewise
   mutable Mutex mutex_;
   std::deque<KeptParts> all_kept_ EVENKEEL_GUARDED_BY(mutex_);  // kept() has returned references to them
   std::atomic<const KeptParts*> kept_ = nullptr;
@@ -261,6 +266,8 @@ void Informer::Impl::run() noexcept {
   StreamInput input;
   int turns = 0;
   for (; turns < inputs_per_turn && inbox_->take(input); ++turns) take(input);
+  if (suspected_.exchange(false, std::memory_order_acquire) && activity_ == Activity::watching)
+    obey(reflector_.on_suspicion(now()));
   advance();
   resync();
   if (due_ != TimePoint::max()) wake_when_due();  // an event may have moved it
@@ -777,6 +784,9 @@ const ObjectStore& Informer::store() const noexcept {
 }
 void Informer::start() {
   impl_->start();
+}
+void Informer::suspect() {
+  impl_->suspect();
 }
 void Informer::stop() {
   impl_->stop();

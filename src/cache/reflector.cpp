@@ -271,6 +271,7 @@ void Reflector::on_list_failed(const ReflectorFailure& failure, TimePoint now) {
 WatchRequest Reflector::begin_watch(TimePoint now) {
   ++counters_.watches;
   state_ = Watching{.began = now,
+                    .heard = now,
                     .from = resource_version_,
                     .unordered = resource_version_.empty() || resource_version_ == "0"};
   return {.resource_version = resource_version_, .timeout = watch_life()};
@@ -303,6 +304,7 @@ void Reflector::on_watch_opened(TimePoint now) {
     catching_up->settle = std::min(patience, options_.restore_settle);
     catching_up->due = deadline_after(now, catching_up->settle);
   }
+  if (auto* watching = std::get_if<Watching>(&state_)) watching->heard = now;
   works();
 }
 
@@ -319,6 +321,7 @@ WatchVerdict Reflector::on_event(const WireEvent& event, TimePoint now) {
   if (streaming != nullptr) return on_initial_event(*streaming, event, now);
   if (catching_up != nullptr) return on_missed_event(*catching_up, event, now);
   works();
+  watching->heard = now;
   if (event.type != WatchType::added) watching->unordered = false;
   // Synthetic ADDED events list existing objects without an order: resuming from one would lose the others.
   if (!watching->unordered) advance_to(event.object.resource_version());
@@ -333,7 +336,7 @@ WatchVerdict Reflector::on_event(const WireEvent& event, TimePoint now) {
 WatchVerdict Reflector::on_initial_event(Streaming& streaming, const WireEvent& event, TimePoint now) {
   if (event.type == WatchType::bookmark && event.object.annotation("k8s.io/initial-events-end") == "true") {
     std::vector<WireObject> objects = take_objects(streaming.collected);
-    state_ = Watching{.began = streaming.began, .from = streaming.from};
+    state_ = Watching{.began = streaming.began, .heard = now, .from = streaming.from};
     works();
     outcome_ = StreamingOutcome{};
     return {.change = replacement(std::string(event.object.resource_version()), std::move(objects))};
@@ -376,6 +379,16 @@ WatchVerdict Reflector::on_timeout(TimePoint now) {
   const bool opened = std::get<Streaming>(state_).opened;
   fall_back(opened ? StreamingOutcome::Kind::unsupported : StreamingOutcome::Kind::failed,
             "the server did not finish its streamed list in time", std::nullopt);
+  return {.change = {}, .ends_watch = true};
+}
+
+WatchVerdict Reflector::on_suspicion(TimePoint now) {
+  const auto* watching = std::get_if<Watching>(&state_);
+  if (watching == nullptr || now - watching->heard < options_.suspicious_silence) return {};
+  end_watch(ReflectorFailure{.kind = Kind::silent,
+                             .message = "the watch is silent, and the server has newer objects",
+                             .status = {}},
+            false, now);
   return {.change = {}, .ends_watch = true};
 }
 
@@ -535,7 +548,8 @@ ReflectorChange Reflector::caught_up() {
   auto& catching_up = std::get<CatchingUp>(state_);
   std::string version = std::move(catching_up.saved.version);
   std::vector<WireObject> objects = take_objects(catching_up.saved.collected);
-  Watching watching{.began = catching_up.began, .from = std::move(catching_up.from)};
+  Watching watching{
+      .began = catching_up.began, .heard = catching_up.began, .from = std::move(catching_up.from)};
   state_ = std::move(watching);
   ++counters_.restores;
   return replacement(std::move(version), std::move(objects));

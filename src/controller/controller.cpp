@@ -173,7 +173,7 @@ Controller::Impl::Impl(ControllerSpec spec, ControllerEnvironment environment)
              own_writes(environment_.client)),
       feed_(environment_, queue_, log_, [this] { notify(); }),
       clusters_(spec_, environment_, queue_, feed_),
-      runner_(spec_, environment_, queue_, log_, {.links = links_, .clusters = clusters_}),
+      runner_(spec_, environment_, queue_, log_, {.links = links_, .clusters = clusters_, .feed = feed_}),
       sources_(spec_, environment_, queue_, log_, source_calls()),
       inspector_(spec_, environment_, queue_, log_, clusters_) {}
 

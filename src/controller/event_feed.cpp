@@ -78,14 +78,17 @@ class EventFeed::Watch final : public EventHandler {
   }
   /// Delivers the objects again to keys of these slots; null: to all.
   void replay(const std::vector<bool>* slots) noexcept {
-    MutexLock lock(mutex_);
-    const std::shared_ptr<const Informer> informer = attachment_.informer;
-    lock.unlock();
-    if (informer == nullptr) return;
-    for (const WireObject& object : informer->store().list()) {
+    const std::shared_ptr<const Informer> followed = informer();
+    if (followed == nullptr) return;
+    for (const WireObject& object : followed->store().list()) {
       if (const CallGate::Pass pass(gate_); pass)
         feed_.take(*this, {.object = &object, .initial = true}, slots);
     }
+  }
+  /// Null for an EventChannel.
+  std::shared_ptr<Informer> informer() const {
+    MutexLock lock(mutex_);
+    return attachment_.informer;
   }
   void detach() noexcept { gate_.close(); }
   WatchId id() const { return id_; }
@@ -111,13 +114,11 @@ class EventFeed::Watch final : public EventHandler {
   }
   WatchHealth health(const std::string& controller) const {
     WatchHealth health{.controller = controller, .resource = spec_.resource, .synced = synced()};
-    MutexLock lock(mutex_);
-    const std::shared_ptr<const Informer> informer = attachment_.informer;
-    lock.unlock();
-    if (informer == nullptr) return health;
-    InformerHealth known = informer->health();
-    health.namespace_ = informer->options().namespace_;
-    health.selector = informer->options().selector();
+    const std::shared_ptr<const Informer> followed = informer();
+    if (followed == nullptr) return health;
+    InformerHealth known = followed->health();
+    health.namespace_ = followed->options().namespace_;
+    health.selector = followed->options().selector();
     health.problem = known.problem;
     health.last_error = std::move(known.last_error);
     health.since = known.failing_since;
@@ -365,6 +366,8 @@ void EventFeed::add(Watch& watch, const ObjectEvent& event, const ObjectKey& key
   AddVerdict verdict = AddVerdict::queued;
   if (spec.primary) {
     verdict = queue_.add_primary(request, options, now, origin_of(event, watch.source()), event);
+  } else if (spec.owned && event.type == EventType::deleted) {
+    queue_.add_owner(request, options, now, origin_of(event, watch.source()), event);
   } else {
     queue_.add(request, options, now, origin_of(event, watch.source()));
   }
@@ -377,6 +380,32 @@ void EventFeed::add(Watch& watch, const ObjectEvent& event, const ObjectKey& key
                          .priority = options.priority,
                          .delay = options.delay,
                          .at = now});
+}
+
+// ---- The state of a key's object
+
+std::vector<std::shared_ptr<Informer>> EventFeed::primaries_of(const RequestKey& key) const {
+  std::vector<std::shared_ptr<Informer>> informers;
+  for (const auto& [id, watch] : watches_in(key.cluster())) {
+    if (!watch->spec().primary) continue;
+    auto informer = watch->informer();
+    const bool here = informer && (informer->options().namespace_.empty() ||
+                                   informer->options().namespace_ == key.namespace_());
+    if (here) informers.push_back(std::move(informer));
+  }
+  return informers;
+}
+
+WireObject EventFeed::primary_of(const RequestKey& key) const {
+  for (const auto& informer : primaries_of(key)) {
+    WireObject found = informer->store().find(key.namespace_(), key.name());
+    if (found) return found;
+  }
+  return {};
+}
+
+void EventFeed::suspect(const RequestKey& key) {
+  for (const auto& informer : primaries_of(key)) informer->suspect();
 }
 
 bool EventFeed::passes(const Watch& watch, const ObjectEvent& event) const {

@@ -62,6 +62,10 @@ class EventFeed {
   void map_due();
   /// Without start(): returns the time of the next map_due().
   std::optional<TimePoint> next_due() const;
+  /// Returns the cached state of the object of a key; without one if there is none.
+  WireObject primary_of(const RequestKey& key) const;
+  /// Tells the watches of the object of a key that it was seen to be newer; see Informer::suspect().
+  void suspect(const RequestKey& key);
   /// Returns the state of the watches in a cluster, by default the home cluster, in the order of attach().
   std::vector<WatchHealth> health(const std::string& controller, std::string_view cluster = {}) const;
 
@@ -79,6 +83,7 @@ class EventFeed {
   WatchId attach(WatchSpec spec, Cache& cache, std::shared_ptr<Place> place);
   Watches watches_in(std::string_view cluster) const EVENKEEL_EXCLUDES(mutex_);
   void open(Place& place) noexcept;
+  std::vector<std::shared_ptr<Informer>> primaries_of(const RequestKey& key) const;
   void take(Watch& watch, const ObjectEvent& event, const std::vector<bool>* slots = nullptr) noexcept;
   bool is_ours(const Watch& watch, const ObjectKey& key, const std::vector<bool>* slots) const;
   void remap(const Remap& remap) noexcept;

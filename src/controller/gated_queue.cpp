@@ -247,11 +247,35 @@ void GatedQueue::add_held(const RequestKey& key, const BackoffCore::Held& held) 
   wait_for(key, std::max(due - now, Duration::zero()), held.priority);
 }
 
+// ---- Doubts
+
+void GatedQueue::add_owner(const RequestKey& key, const KeyOptions& options, TimePoint arrival,
+                           const Origin& origin, const ObjectEvent& event) {
+  const ControllerWrites own = writes_in(key);
+  if (own.log && gated_ && own.log->cares_for(event.object->uid(), own.writer)) doubt(key);
+  add(key, options, arrival, origin);
+}
+
+void GatedQueue::doubt(const RequestKey& key) {
+  MutexLock lock(doubts_mutex_);
+  doubts_.insert(key);
+  doubt_count_.store(doubts_.size(), std::memory_order_release);
+}
+
+bool GatedQueue::take_doubt(const RequestKey& key) noexcept {
+  if (doubt_count_.load(std::memory_order_acquire) == 0) return false;
+  MutexLock lock(doubts_mutex_);
+  const bool doubted = doubts_.erase(key) != 0;
+  doubt_count_.store(doubts_.size(), std::memory_order_release);
+  return doubted;
+}
+
 // ---- Runs
 
 // Without this, events would leave the key to a retry that the queue no longer has.
 void GatedQueue::drop(const RequestKey& key) {
   note_taken(key);
+  static_cast<void>(take_doubt(key));
   queue_.forget(key);
   MutexLock lock(mutex_);
   gate_.on_run_started(key);

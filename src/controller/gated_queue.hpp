@@ -2,6 +2,8 @@
 // Queue of a controller with the back-off gate before it, and the journal of both.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -62,6 +64,14 @@ class GatedQueue {
   /// the end of a run, or leaves it to a retry because it is an own write.
   AddVerdict add_primary(const RequestKey& key, const KeyOptions& options, TimePoint arrival,
                          const Origin& origin, const ObjectEvent& event);
+  /// Adds a key because of the deletion of an object that it owns. Doubts its owner if this controller wrote
+  /// the object and somebody else deleted it: that may have been the garbage collector.
+  void add_owner(const RequestKey& key, const KeyOptions& options, TimePoint arrival, const Origin& origin,
+                 const ObjectEvent& event);
+  /// Lets the next run of the key confirm that its object exists.
+  void doubt(const RequestKey& key) EVENKEEL_EXCLUDES(doubts_mutex_);
+  /// Returns true, once, if the key is doubted.
+  bool take_doubt(const RequestKey& key) noexcept EVENKEEL_EXCLUDES(doubts_mutex_);
   /// Adds a key without an event: latency is not measured.
   void add_unasked(const RequestKey& key, const KeyOptions& options, TimePoint now, const Origin& origin);
   /// Records only, with the hash of a key, that a predicate refused the event.
@@ -128,6 +138,9 @@ class GatedQueue {
   std::map<std::string, Place, std::less<>> places_ EVENKEEL_GUARDED_BY(clusters_mutex_);
   bool stopped_ EVENKEEL_GUARDED_BY(mutex_) = false;
   BackoffCore gate_ EVENKEEL_GUARDED_BY(mutex_);
+  std::atomic<std::size_t> doubt_count_ = 0;  // a hint: most controllers have no doubt
+  Mutex doubts_mutex_;
+  std::unordered_set<RequestKey> doubts_ EVENKEEL_GUARDED_BY(doubts_mutex_);
   Journal journal_ EVENKEEL_GUARDED_BY(mutex_);
 };
 

@@ -185,12 +185,41 @@ Context Runner::context_for(const Request& request, std::uint64_t attempt, const
                   .points = environment_.points});
 }
 
+// While a cache shows an owner that was deleted, a run creates objects that the garbage collector deletes,
+// each deletion adds the key, and so on as fast as the server permits. So the run after such a deletion asks
+// the server. The events of the owner, once they arrive, run the key again.
+void Runner::confirm_object(const Context& context) {
+  const Request& key = context.request();
+  const WireObject cached = feed_.primary_of(key);
+  if (!cached) return;
+  std::string live;
+  try {
+    const auto found = context.client().resource(spec_.resource).metadata_only().find(key.object_key());
+    if (found) live = found->metadata().uid;
+  } catch (const ApiError& error) {
+    if (!error.is_forbidden()) throw;
+    return;
+  }
+  if (live == cached.uid()) return;
+  feed_.suspect(key);
+  throw ApiError("reconcile " + spec_.resource.kind + " " + key.object_key().str(),
+                 {.code = 409,
+                  .reason = "Conflict",
+                  .message = "the cache shows the object with uid " + std::string(cached.uid()) +
+                             (live.empty() ? ", which was deleted"
+                                           : ", which was deleted; the server has one with uid " + live)});
+}
+
 ReconcileOutcome Runner::run_once(Context& context, std::exception_ptr& panic, const Ownership* owned) {
   const std::stop_token stop = owned ? owned->stop() : cancel_.get_token();
   ReconcileOutcome outcome;
+  bool doubted = queue_.take_doubt(context.request());
   try {
+    if (doubted) confirm_object(context);
+    doubted = false;
     outcome = outcome_of(spec_.reconcile(context));
   } catch (...) {
+    if (doubted) queue_.doubt(context.request());
     outcome = outcome_of(std::current_exception(), stop.stop_requested());
     if (outcome.panic) panic = std::current_exception();
   }

@@ -14,6 +14,7 @@
 #include <evenkeel/controller/controller_spec.hpp>
 #include <evenkeel/controller/observer.hpp>
 
+#include "controller/event_feed.hpp"
 #include "controller/followed_clusters.hpp"
 #include "controller/gated_queue.hpp"
 #include "controller/reconcile_meter.hpp"
@@ -30,6 +31,7 @@ class Runner {
   struct Parts {
     std::shared_ptr<RunLinks> links = {};  ///< Null without a tracer.
     FollowedClusters& clusters;
+    EventFeed& feed;
   };
   Runner(const ControllerSpec& spec, const ControllerEnvironment& environment, GatedQueue& queue, Log log,
          Parts parts)
@@ -39,6 +41,7 @@ class Runner {
         log_(std::move(log)),
         links_(std::move(parts.links)),
         clusters_(parts.clusters),
+        feed_(parts.feed),
         run_ids_(environment.seed) {}
 
   /// Reconciles a key. Throws exceptions that end the controller, see OnPanic.
@@ -59,6 +62,7 @@ class Runner {
   Span span_of(const Request& request, std::uint64_t attempt, const std::string& id);
   Context context_for(const Request& request, std::uint64_t attempt, const std::string& id,
                       const Ownership* owned);
+  void confirm_object(const Context& context);
   ReconcileOutcome run_once(Context& context, std::exception_ptr& panic, const Ownership* owned);
   Priority next_priority(Priority of_run, const ReconcileOutcome& outcome, const QueueCalls& calls) const;
   std::optional<Duration> settle(const RequestQueue::Claim& claim, const RunEnd& end, Ownership* owned);
@@ -72,6 +76,7 @@ class Runner {
   const Log log_;
   const std::shared_ptr<RunLinks> links_;
   FollowedClusters& clusters_;
+  EventFeed& feed_;
   RunIds run_ids_;
   std::stop_source cancel_;
   std::atomic<std::size_t> active_ = 0;             // statistics only, no ordering required

@@ -295,6 +295,20 @@ TEST(InformerConcurrency, ReportsARefusalAndGoesOnTrying) {
   EXPECT_FALSE(rig.informer.health().failing_since);
 }
 
+TEST(InformerConcurrency, UnderSuspicionASilentWatchIsBegunAgain) {
+  Rig rig;
+  auto watch = rig.sync(list_of({{.name = "a", .version = "1"}}, "10"));
+  watch.send(R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"11"}}})"
+             "\n");
+  while (rig.informer.health().resource_version != "11") std::this_thread::yield();
+  rig.clock->advance(5s);
+  rig.informer.suspect();
+  rig.source->board.wait([&] { return watch.call->cancelled; });
+  EXPECT_EQ(rig.next_failure().last_error, "the watch is silent, and the server has newer objects");
+  rig.clock->advance(800ms);
+  EXPECT_EQ(std::get<WatchRequest>(rig.source->next().step).resource_version, "11");
+}
+
 TEST(InformerConcurrency, NamesAnObjectThatItCannotReadAndRelists) {
   Rig rig;
   auto watch = rig.sync(list_of({{.name = "a", .version = "1"}}, "10"));

@@ -361,6 +361,36 @@ TEST(Reflector, SilenceIsAFailureOfTheServerAndNeedsNoList) {
   EXPECT_EQ(rig.core.problem(), WatchProblem::none);
 }
 
+TEST(Reflector, ASilentWatchUnderSuspicionIsResumed) {
+  Rig rig;
+  rig.sync("10");
+  rig.core.on_watch_opened(rig.now);
+  rig.now += 4s;
+  rig.core.on_event(bookmark("11"), rig.now);
+  rig.now += 4999ms;
+  EXPECT_FALSE(rig.core.on_suspicion(rig.now).ends_watch) << "it brought something less than 5 s ago";
+  rig.now += 1ms;
+  EXPECT_TRUE(rig.core.on_suspicion(rig.now).ends_watch);
+  EXPECT_EQ(rig.core.problem(), WatchProblem::unreachable);
+  EXPECT_EQ(rig.core.last_error(), "the watch is silent, and the server has newer objects");
+  EXPECT_FALSE(rig.core.on_suspicion(rig.now).ends_watch) << "it ended";
+  EXPECT_EQ(rig.next_pause(), 800ms);
+  EXPECT_EQ(rig.next_watch().resource_version, "11") << "what was seen stays good: no list";
+  rig.now += 4s;
+  rig.core.on_watch_opened(rig.now);
+  rig.now += 4s;
+  EXPECT_FALSE(rig.core.on_suspicion(rig.now).ends_watch) << "it was accepted less than 5 s ago";
+}
+
+TEST(Reflector, AFirstStateIsNotUnderSuspicion) {
+  for (const bool streams : {false, true}) {
+    Rig rig(ReflectorOptions{.streaming_list = streams});
+    rig.next();
+    rig.now += 10s;
+    EXPECT_FALSE(rig.core.on_suspicion(rig.now).ends_watch);
+  }
+}
+
 TEST(Reflector, AListWithoutEndIsGivenUp) {
   Rig pages(paged({.max_list_pages = 3}));
   for (int page = 0; page < 3; ++page) {

@@ -82,14 +82,17 @@ TEST(WriteLog, OfABodyThatItDoesNotKnowOnlyTheVersionOfTheAnswerIsKept) {
       << "a body that is too long";
 }
 
-TEST(WriteLog, IgnoresWhatChangesNoExistingObject) {
+TEST(WriteLog, IgnoresWhatWritesNoObject) {
   WriteLog log;
   const RestRequest put{.method = http::Method::put, .body = "{}"};
   log.on_answer(put, answer, 0);
   EXPECT_EQ(log.size(), 0U) << "it is not enabled";
   log.enable();
-  for (const http::Method method : {http::Method::get, http::Method::post, http::Method::delete_})
+  for (const http::Method method : {http::Method::get, http::Method::delete_})
     log.on_answer({.method = method, .body = "{}"}, answer, 0);
+  log.on_answer({.method = http::Method::post, .name = "web", .subresource = "eviction"}, answer, 0);
+  log.on_answer({.method = http::Method::post, .query = {{"dryRun", "All"}}}, answer, 0);
+  log.on_answer({.method = http::Method::delete_, .name = "web", .query = {{"dryRun", "All"}}}, answer, 0);
   log.on_answer({.method = http::Method::put, .query = {{"dryRun", "All"}}, .body = "{}"}, answer, 0);
   log.on_answer({.method = http::Method::put, .body = R"({"metadata":{"resourceVersion":"7"}})"}, answer, 0);
   EXPECT_EQ(log.size(), 0U) << "the last one was answered with the version that it was based on";
@@ -115,6 +118,35 @@ TEST(WriteLog, ShowsAReaderItsOwnWritesAndThoseOfNoController) {
   for (const auto& write : log.writes_to("u", one)) versions.push_back(write->version);
   EXPECT_THAT(versions, ElementsAre("1", "3"));
   EXPECT_THAT(log.writes_to("w", one), IsEmpty());
+}
+
+TEST(WriteLog, CaresForWhatTheReaderWroteAndDidNotDelete) {
+  const std::string deleted_status =
+      R"({"kind":"Status","metadata":{},"status":"Success","details":{"name":"web","uid":"u-1"}})";
+  for (const std::string& deleted : {std::string(answer), deleted_status}) {
+    WriteLog log;
+    log.enable();
+    const std::uint64_t one = log.new_writer();
+    const std::uint64_t other = log.new_writer();
+    EXPECT_FALSE(log.cares_for("u-1", one));
+    log.on_answer({.method = http::Method::post, .body = "{}"}, answer, one);
+    EXPECT_TRUE(log.cares_for("u-1", one));
+    EXPECT_FALSE(log.cares_for("u-1", other));
+    log.on_answer({.method = http::Method::delete_, .name = "web"}, deleted, other);
+    EXPECT_TRUE(log.cares_for("u-1", one)) << "another controller deleted it";
+    log.on_answer({.method = http::Method::delete_, .name = "web"}, deleted, one);
+    EXPECT_FALSE(log.cares_for("u-1", one)) << deleted;
+    EXPECT_THAT(log.writes_to("u-1", one), SizeIs(1)) << "a deletion explains no change";
+  }
+}
+
+TEST(WriteLog, ADeletionWhoseAnswerDoesNotSayOfWhatIsNotRecorded) {
+  WriteLog log;
+  log.enable();
+  for (const char* other : {"", "{", "[]", R"({"kind":"Status","details":{"name":"web"}})",
+                            R"({"kind":"Status","details":7})", R"({"metadata":{"uid":8}})"})
+    log.on_answer({.method = http::Method::delete_, .name = "web"}, other, 1);
+  EXPECT_EQ(log.size(), 0U);
 }
 
 TEST(WriteLog, ForgetsTheOldest) {

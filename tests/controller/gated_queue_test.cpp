@@ -197,6 +197,32 @@ TEST_F(GatedQueueTest, EnablesTheLogOfWritesUnlessTheGateIsOff) {
   EXPECT_EQ(log->size(), 1U);
 }
 
+TEST_F(GatedQueueTest, AKeyIsDoubtedAfterSomebodyElseDeletedWhatItsControllerWrote) {
+  GatedQueue queue(options(), clock, {}, {.log = log, .writer = 7});
+  const WireObject owned = wire_object(R"({"namespace":"ns","name":"a-data","uid":"v"})");
+  const auto doubts = [&] {
+    queue.add_owner(a, {}, now(), {.by = AddedBy::event, .type = EventType::deleted}, deleted(owned));
+    return queue.take_doubt(a);
+  };
+  EXPECT_FALSE(doubts()) << "this controller did not write it";
+  log->add({.uid = "v", .version = "1", .writer = 8});
+  EXPECT_FALSE(doubts()) << "another one did";
+  log->add({.uid = "v", .version = "2", .writer = 7});
+  EXPECT_TRUE(doubts());
+  EXPECT_FALSE(queue.take_doubt(a)) << "once";
+  log->add({.uid = "v", .writer = 7, .removes = true});
+  EXPECT_FALSE(doubts()) << "this controller deleted it";
+  EXPECT_TRUE(queue.queue().try_get()) << "the key is added in any case";
+}
+
+TEST_F(GatedQueueTest, ADroppedKeyIsNotDoubted) {
+  GatedQueue queue(options(), clock, {}, {.log = log});
+  queue.add(a, {}, now(), {.by = AddedBy::event});
+  queue.doubt(a);
+  queue.drop(queue.queue().try_get()->key());
+  EXPECT_FALSE(queue.take_doubt(a));
+}
+
 TEST_F(GatedQueueTest, AnUpdateDuringARunThatSucceedsRunsTheKeyOnceMore) {
   GatedQueue queue(options(), clock, {}, {.log = log});
   queue.add(a, {}, now(), {.by = AddedBy::event});

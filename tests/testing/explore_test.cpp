@@ -132,6 +132,25 @@ TEST(Explore, DeliversWhatWasWithheldForLongerThanAWatchLasts) {
   }
 }
 
+// The operator does not see that the store was deleted and made again. The garbage collector deletes the data
+// of the old one; made once more with the old owner, it would be deleted again, and so on.
+TEST(Explore, AnOperatorThatSeesAnOwnerForTooLongMakesNothingForIt) {
+  const auto workload = [](Harness& cluster) {
+    create_once(cluster);
+    cluster.remove<Store>(main_store);
+    cluster.settle();
+    create_once(cluster);
+  };
+  for (const Delivery delivery : {Delivery::merged, Delivery::late}) {
+    const Plan plan{{withhold("stores.test.evenkeel.dev",
+                              {.from = {"workload: delete stores.test.evenkeel.dev default/main"},
+                               .until = {"workload: create stores.test.evenkeel.dev default/main", 2}},
+                              delivery)}};
+    const Exploration result = explore(data_controller, workload, {.plans = {plan}});
+    EXPECT_TRUE(result.ok()) << result.describe();
+  }
+}
+
 ControllerSpec looking_controller() {
   return controller_for<Store>([](Context& context, const Store& store) {
            context.apply(data_map("main-data", {{"image", store.spec.image}}), {.skip_unchanged = true});

@@ -356,6 +356,19 @@ TEST_F(SimulationAudit, RefusesTwoWorkersOfAKeyInOneProcess) {
               ElementsAre("4.0000s: two workers of a run store default/web at the same time"));
 }
 
+TEST_F(SimulationAudit, RefusesALoop) {
+  const auto run = [this](const std::string& key, Duration at) {
+    audit.on_run("a", "store", key, at);
+    audit.on_run_end("a", "store", key);
+  };
+  for (int i = 0; i < 200; ++i) run("default/slow", i * 100ms);
+  for (int i = 0; i < 100; ++i) run("default/fast", i * 50ms);
+  EXPECT_THAT(audit.problems(), IsEmpty()) << "100 in 10 s";
+  run("default/fast", 9999ms);
+  EXPECT_THAT(audit.problems(),
+              ElementsAre("9.9990s: a runs store default/fast more than 100 times in 10 s"));
+}
+
 TEST_F(SimulationAudit, ReportsTwoLeadersOnce) {
   audit.on_leaders({"a"}, 3s);
   audit.on_leaders({"a", "b"}, 4s);

@@ -22,13 +22,31 @@ using ::testing::IsEmpty;
 
 // Each seed draws its own faults.
 TEST(Simulation, KeepsItsInvariants) {
-  const SimulationOptions options = test::simulation_options({.seeds = test::sanitized ? 4U : 20U});
+  const SimulationOptions options = test::simulation_options({.seeds = test::sanitized ? 4U : 25U});
   const SimulationResult result = simulate(store_controller, change_store, options);
   std::printf("%s%s", result.describe().c_str(), result.trace.c_str());
   EXPECT_TRUE(result.ok()) << result.describe();
   if (options.seeds >= 20) {
     EXPECT_THAT(result.never_fired(), IsEmpty());
   }
+}
+
+// The watch of the stores falls silent, that of what they own does not: the garbage collector deletes what
+// the operator makes for a store that was deleted, and each deletion runs the key of the store.
+TEST(Simulation, DoesNotLoopForAnOwnerThatWasDeleted) {
+  const auto workload = [](SimulatedCluster& cluster) {
+    for (int i = 0; i < 30; ++i) {
+      cluster.create({store()});
+      cluster.run_for(5s);
+      cluster.remove<Store>(main_store);
+    }
+    cluster.create({store()});
+  };
+  const SimulationResult result = simulate(
+      store_controller, workload,
+      {.seeds = test::sanitized ? 2U : 8U, .replicas = 1, .rates = SimulationRates{.silence = 0.005}});
+  EXPECT_TRUE(result.ok()) << result.describe();
+  EXPECT_GT(result.fired.at("silence"), 0U);
 }
 
 TEST(Simulation, OneReplicaNeedsNoElection) {

@@ -158,6 +158,9 @@ class EVENKEEL_API Informer {
   std::size_t size() const;
 
   void start();
+  /// Tells it that the server was seen to have something newer: a watch that is silent is begun again, see
+  /// Reflector::on_suspicion(). Returns at once.
+  void suspect();
   /// Ends the stream and waits for running handlers. Objects that were read stay readable. Final.
   void stop();
 

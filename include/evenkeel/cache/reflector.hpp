@@ -145,6 +145,7 @@ struct Resuming {
 /// A watch is running.
 struct Watching {
   TimePoint began = {};
+  TimePoint heard = {};    // the last that came: its begin, the acceptance, or an event
   std::string from = {};   // resource_version_ at its begin
   bool unordered = false;  // its events are not in order yet (synthetic ADDED)
 };
@@ -217,6 +218,10 @@ class EVENKEEL_API Reflector {
   std::optional<TimePoint> next_due() const;
   /// Like on_event(). Nothing happens before next_due().
   WatchVerdict on_timeout(TimePoint now);
+  /// The server has something newer than resource_version(), as a read has shown. Ends a watch that has
+  /// brought nothing for ReflectorOptions::suspicious_silence, and resumes it; one that has is merely behind.
+  /// Ignored while no complete state is being watched.
+  WatchVerdict on_suspicion(TimePoint now);
   /// True while the objects of a running watch belong to a first state.
   bool collects_events() const;
 

@@ -34,6 +34,8 @@ struct ReflectorOptions {
       std::chrono::seconds{1};  ///< A watch that ends sooner, without events, is a failure.
   /// Number of consecutive watches that may end sooner in spite of events; the next one is a failure.
   unsigned short_watches = 3;
+  /// A watch under suspicion, see Reflector::on_suspicion(), is dead if it has brought nothing for as long.
+  Duration suspicious_silence = std::chrono::seconds{5};
   Duration retry_after_max =
       std::chrono::minutes{2};  ///< Maximum Retry-After; longer ones are shortened to it.
   /// Time limit of the response's head; beyond it the server counts as unreachable. An API server sends the

@@ -210,7 +210,10 @@ template <ObjectType U>
 WatchSpec watch_owned(ResourceId owner, TriggerOptions options = {}) {
   auto scope = detail::scope_of(U::resource, options, Projection::of<U>());
   const OwnerMatch match = options.owner;
-  return detail::watch_of<U>(map_to_owner(std::move(owner), match), std::move(options), std::move(scope));
+  WatchSpec spec =
+      detail::watch_of<U>(map_to_owner(std::move(owner), match), std::move(options), std::move(scope));
+  spec.owned = true;
+  return spec;
 }
 /// Returns a watch of U that reconciles the keys that `mapping` returns; see ControllerBuilder::watches().
 template <ObjectType U, class F>

@@ -137,7 +137,7 @@ struct ControllerOptions {
 /// Registration of an event handler.
 struct Attachment {
   /// Source of its events, which the registration keeps; null if that is not an informer.
-  std::shared_ptr<const Informer> informer = {};
+  std::shared_ptr<Informer> informer = {};
   std::function<void()> remove =
       {};  ///< Ends the registration; no call of the handler is in progress when it returns.
 };

@@ -48,9 +48,33 @@ SentForm form_of(const RestRequest& request) {
 }
 
 bool changes_an_object(const RestRequest& request) {
-  if (request.method != http::Method::put && request.method != http::Method::patch) return false;
-  return std::none_of(request.query.begin(), request.query.end(),
-                      [](const auto& parameter) { return parameter.first == "dryRun"; });
+  return (request.method == http::Method::put || request.method == http::Method::patch) &&
+         !is_dry_run(request);
+}
+
+bool creates_an_object(const RestRequest& request) {
+  return request.method == http::Method::post && request.subresource.empty() && !is_dry_run(request);
+}
+
+bool removes_an_object(const RestRequest& request) {
+  return request.method == http::Method::delete_ && !request.name.empty() && !is_dry_run(request);
+}
+
+// Returns the uid of a deleted object: the answer is the object, or a Status with details of it.
+std::string removed_uid(std::string_view answer) {
+  try {
+    const simdjson::padded_string text(answer);
+    ondemand::parser parser;
+    ondemand::document parsed = parser.iterate(text);
+    for (auto field : parsed.get_object()) {
+      const std::string_view name = field.unescaped_key();
+      if (name != "metadata" && name != "details") continue;
+      std::string_view uid;
+      if (field.value()["uid"].get_string().get(uid) == simdjson::SUCCESS) return std::string(uid);
+    }
+  } catch (const simdjson::simdjson_error&) {
+  }
+  return {};
 }
 
 std::string key_of(std::string_view namespace_, std::string_view name) {
@@ -58,6 +82,11 @@ std::string key_of(std::string_view namespace_, std::string_view name) {
 }
 
 }  // namespace
+
+bool is_dry_run(const RestRequest& request) {
+  return std::any_of(request.query.begin(), request.query.end(),
+                     [](const auto& parameter) { return parameter.first == "dryRun"; });
+}
 
 AnsweredVersion version_in(std::string_view document) {
   try {
@@ -92,13 +121,20 @@ void WriteLog::Pending::end() noexcept {
 }
 
 void WriteLog::on_answer(const RestRequest& request, std::string_view answer, std::uint64_t writer) {
-  if (!enabled_.load(std::memory_order_relaxed) || !changes_an_object(request)) return;
+  if (!enabled_.load(std::memory_order_relaxed)) return;
+  if (removes_an_object(request)) {
+    std::string uid = removed_uid(answer);
+    if (!uid.empty()) add({.uid = std::move(uid), .writer = writer, .removes = true});
+    return;
+  }
+  const bool creates = creates_an_object(request);
+  if (!creates && !changes_an_object(request)) return;
   AnsweredVersion now = version_in(answer);
   if (now.uid.empty() || now.version.empty()) return;
   LoggedWrite write{.uid = std::move(now.uid),
                     .version = std::move(now.version),
                     .writer = writer,
-                    .form = form_of(request)};
+                    .form = creates ? SentForm::opaque : form_of(request)};
   if (write.form != SentForm::opaque) write.base = version_in(request.body).version;
   if (write.base == write.version) return;  // it changed nothing
   const bool needed = write.form != SentForm::document || write.base.empty();
@@ -137,9 +173,23 @@ LoggedWrites WriteLog::writes_to(std::string_view uid, std::uint64_t reader) con
   const std::deque<Entry>& writes = object->second;
   const std::size_t first = writes.size() - std::min(writes.size(), max_writes_of_object);
   for (std::size_t at = first; at < writes.size(); ++at) {
-    if (writes[at]->writer == 0 || writes[at]->writer == reader) found.push_back(writes[at]);
+    const bool counts = writes[at]->writer == 0 || writes[at]->writer == reader;
+    if (counts && !writes[at]->removes) found.push_back(writes[at]);
   }
   return found;
+}
+
+bool WriteLog::cares_for(std::string_view uid, std::uint64_t reader) const {
+  MutexLock lock(mutex_);
+  const auto object = objects_.find(std::string(uid));
+  if (object == objects_.end()) return false;
+  bool wrote = false;
+  for (const Entry& write : object->second) {
+    if (write->writer != 0 && write->writer != reader) continue;
+    if (write->removes) return false;
+    wrote = true;
+  }
+  return wrote;
 }
 
 bool WriteLog::is_pending(const std::string& key, std::uint64_t reader) const {

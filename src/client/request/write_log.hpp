@@ -41,6 +41,7 @@ struct LoggedWrite {
   std::uint64_t writer = 0;  ///< See WriteLog::new_writer(); 0: a client of no controller.
   SentForm form = SentForm::opaque;
   std::string body = {};  ///< Empty for a document with a base: the two versions say all.
+  bool removes = false;   ///< A deletion, of which only `uid` and `writer` are known.
 };
 using LoggedWrites = std::vector<std::shared_ptr<const LoggedWrite>>;
 
@@ -49,6 +50,9 @@ struct AnsweredVersion {
   std::string uid = {};
   std::string version = {};
 };
+
+/// Returns true for a request that writes nothing.
+bool is_dry_run(const RestRequest& request);
 
 /// Reads them from an object's document. Complexity: scans it up to its metadata, without parsing it into
 /// values.
@@ -78,15 +82,15 @@ class EVENKEEL_API WriteLog {
   /// Returns an identity for CallOptions::writer, never 0.
   std::uint64_t new_writer() noexcept { return last_writer_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
-  /// Records the answer to a successful request. Ignores requests that change no existing object (other
-  /// methods than PUT and PATCH, dry runs), and answers without uid or version.
-  /// Complexity: scans the answer, without parsing it into values.
+  /// Records the answer to a successful request. Ignores requests that write no single object (reads,
+  /// creations of subresources, dry runs), and answers without uid or version. Complexity: scans the answer,
+  /// without parsing it into values.
   void on_answer(const RestRequest& request, std::string_view answer, std::uint64_t writer);
 
   /// A write from before it is sent until its answer is recorded, or known to be lost.
   class EVENKEEL_API Pending {
    public:
-    /// Does nothing for requests that on_answer() ignores.
+    /// Does nothing for requests that change no existing object.
     Pending(std::shared_ptr<WriteLog> log, const RestRequest& request, std::uint64_t writer);
     ~Pending() { end(); }
     Pending(Pending&&) noexcept = default;
@@ -101,12 +105,14 @@ class EVENKEEL_API WriteLog {
 
   void add(LoggedWrite write) EVENKEEL_EXCLUDES(mutex_);
 
-  /// Returns the writes to an object by `reader` or by a client of no controller, in the order of their
-  /// answers.
+  /// Returns the creation and the changes of an object by `reader` or by a client of no controller, in the
+  /// order of their answers.
   LoggedWrites writes_to(std::string_view uid, std::uint64_t reader) const EVENKEEL_EXCLUDES(mutex_);
   /// Returns true if the state `version` of an object may be the effect of a write by `reader` or by a client
   /// of no controller: it is that of an answer, or the answer to a write to such an object is still to come.
   bool may_have_written(const ObjectVersion& state, std::uint64_t reader) const EVENKEEL_EXCLUDES(mutex_);
+  /// Returns true if `reader`, or a client of no controller, wrote the object and none of them deleted it.
+  bool cares_for(std::string_view uid, std::uint64_t reader) const EVENKEEL_EXCLUDES(mutex_);
   /// Returns the number of writes in the log.
   std::size_t size() const EVENKEEL_EXCLUDES(mutex_);
 

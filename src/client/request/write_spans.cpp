@@ -11,11 +11,6 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-bool is_dry_run(const RestRequest& request) {
-  return std::any_of(request.query.begin(), request.query.end(),
-                     [](const auto& parameter) { return parameter.first == "dryRun"; });
-}
-
 std::string version_key(std::string_view uid, std::string_view version) {
   return std::string(uid) + "/" + std::string(version);
 }

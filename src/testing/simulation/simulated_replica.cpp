@@ -5,6 +5,8 @@
 #include <chrono>
 #include <utility>
 
+#include <evenkeel/controller/observer.hpp>
+
 #include "testing/explore/run_error.hpp"
 
 namespace evenkeel {
@@ -21,6 +23,17 @@ CachedState state_of(const WireObject& object) {
           .uid = std::string(object.uid()),
           .version = std::string(object.resource_version())};
 }
+
+/// Counts the runs of a process, also while they have not reached the reconciler.
+class RunCounter final : public ControllerObserver {
+ public:
+  explicit RunCounter(std::size_t& running) : running_(running) {}
+  void run_began(const RunBegan&) noexcept override { ++running_; }
+  void run_ended(const RunEnded&) noexcept override { --running_; }
+
+ private:
+  std::size_t& running_;
+};
 
 }  // namespace
 
@@ -171,7 +184,8 @@ void SimulatedReplica::add(ControllerSpec spec, std::size_t number) {
                                     .keys = keys_table_,
                                     .clock = clock(),
                                     .seed = options_.seed + number,
-                                    .events = events_.get()};
+                                    .events = events_.get(),
+                                    .observers = {std::make_shared<RunCounter>(running_)}};
   if (on_leader && elector_) environment.term = [this] { return term_; };
   controllers_.push_back({std::make_unique<Controller>(std::move(spec), std::move(environment)), on_leader});
   Controller& added = *controllers_.back().controller;
@@ -219,11 +233,9 @@ void SimulatedReplica::wait_for_processor() {
 Result SimulatedReplica::reconcile(const ReconcileFunction& inner, const std::string& controller,
                                    Context& context) {
   ++runs_;
-  ++running_;
   const std::string key = context.key().str();
   if (!is_dead()) parts_.audit.on_run(name(), controller, key, parts_.schedule.now());
   const auto end = [&] {
-    --running_;
     if (!is_dead()) parts_.audit.on_run_end(name(), controller, key);
   };
   try {

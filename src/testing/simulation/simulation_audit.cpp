@@ -16,6 +16,8 @@ namespace testing::detail {
 namespace {
 
 constexpr std::size_t most_problems = 20;
+constexpr Duration rate_window = std::chrono::seconds{10};
+constexpr std::size_t most_runs_in_window = 100;  // of one key; a loop without a pause makes 200
 const std::string leases = "leases.coordination.k8s.io";
 
 std::string key_of(const Json& object) {
@@ -127,8 +129,16 @@ void SimulationAudit::on_dropped(const std::string& process, const std::string& 
 
 void SimulationAudit::on_run(const std::string& process, const std::string& controller,
                              const std::string& key, Duration now) {
-  if (!running_[process].insert(controller + " " + key).second)
-    add_problem("two workers of " + process + " run " + controller + " " + key + " at the same time", now);
+  const std::string run = controller + " " + key;
+  if (!running_[process].insert(run).second)
+    add_problem("two workers of " + process + " run " + run + " at the same time", now);
+  std::deque<Duration>& recent = recent_[process][run];
+  std::erase_if(recent, [now](Duration began) { return now - began >= rate_window; });
+  recent.push_back(now);
+  if (recent.size() == most_runs_in_window + 1)
+    add_problem(
+        process + " runs " + run + " more than " + std::to_string(most_runs_in_window) + " times in 10 s",
+        now);
 }
 
 void SimulationAudit::on_run_end(const std::string& process, const std::string& controller,
@@ -146,6 +156,7 @@ void SimulationAudit::on_leaders(const std::vector<std::string>& leaders, Durati
 void SimulationAudit::on_process_end(const std::string& process) {
   caches_.erase(process);
   running_.erase(process);
+  recent_.erase(process);
   creations_.erase(process);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -57,6 +58,8 @@ class SimulationAudit {
   /// `exact`: the version is that of the deletion, or of the last state.
   void on_dropped(const std::string& process, const std::string& cache, const std::string& resource,
                   const CachedState& state, bool exact, Duration now);
+  /// A process that reconciles a key over and over is a problem: each run has undone another one, or nothing
+  /// slows down what fails.
   void on_run(const std::string& process, const std::string& controller, const std::string& key,
               Duration now);
   void on_run_end(const std::string& process, const std::string& controller, const std::string& key);
@@ -90,9 +93,10 @@ class SimulationAudit {
   void check_version(Seen& seen, const std::string& who, const CachedState& state, Duration now);
   Seen& seen_by(const std::string& process, const std::string& cache, const std::string& resource);
 
-  std::map<std::string, std::map<std::string, History>> objects_;  // by resource and key
-  std::map<std::string, std::map<std::string, Seen>> caches_;      // by process and cache
-  std::map<std::string, std::set<std::string>> running_;           // by process
+  std::map<std::string, std::map<std::string, History>> objects_;              // by resource and key
+  std::map<std::string, std::map<std::string, Seen>> caches_;                  // by process and cache
+  std::map<std::string, std::set<std::string>> running_;                       // by process
+  std::map<std::string, std::map<std::string, std::deque<Duration>>> recent_;  // begins of runs, likewise
   struct Creation {
     bool answer_lost = false;
     std::uint64_t runs = 0;
