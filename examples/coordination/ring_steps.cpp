@@ -60,28 +60,6 @@ std::string running_version(const ec::DatabaseStatus& database, const std::strin
   return wanted;
 }
 
-// "waiting: 12s" and "2.34 seconds ago" without the numbers.
-std::string without_seconds(std::string_view text) {
-  std::string rest;
-  while (!text.empty()) {
-    const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
-    const std::string_view unit = text.substr(digits);
-    const bool is_time = digits > 0 && (unit.starts_with("s") || unit.starts_with(" seconds"));
-    const std::size_t taken = std::max<std::size_t>(digits, 1);
-    if (!is_time) rest += text.substr(0, taken);
-    text.remove_prefix(taken);
-  }
-  return rest;
-}
-
-// A message that counts seconds is written once: each pass would change it, and wake all watchers.
-void set_wait(std::vector<ek::Condition>& conditions, const ek::Condition& wait, ek::WallTime now) {
-  const ek::Condition* const known = ek::find_condition(conditions, wait.type);
-  const bool is_known = known != nullptr && known->status == wait.status && known->reason == wait.reason &&
-                        without_seconds(known->message) == without_seconds(wait.message);
-  if (!is_known) ek::set_condition(conditions, wait, now);
-}
-
 std::string phase_of(const RingCluster& cluster, bool complete) {
   if (!cluster.status.configured) return "Starting";
   return complete ? "Ready" : "Changing";
@@ -143,8 +121,7 @@ ek::Step RingSteps::report(ek::Context& context, const RingCluster& cluster,
     status.phase = phase_of(cluster, complete);
     if (complete) status.generation = cluster.metadata.generation;
     status.shadow = shadow;
-    for (const ek::Condition& condition : ec::conditions_of(waits))
-      set_wait(status.conditions, condition, context.clock().wall_now());
+    ec::set_wait_conditions(status.conditions, waits, context.clock().wall_now());
   });
   return complete ? ek::later(options_.rest, "watching") : ek::later(options_.poll, "not up to date");
 }

@@ -116,6 +116,29 @@ TEST_F(CoordinatorTest, SaysInConditionsForWhomItWaits) {
   }
 }
 
+TEST(WaitConditions, AreWrittenOnceWhileOnlyTheirTimesChange) {
+  const WallTime start{std::chrono::seconds{1'800'000'000}};
+  std::vector<Condition> conditions;
+  const auto set = [&](const std::string& why, std::vector<std::string> blocked_by, int after) {
+    set_wait_conditions(conditions, {{"restart", {.why = why, .blocked_by = std::move(blocked_by)}}},
+                        start + std::chrono::seconds{after});
+    return conditions.at(0).message;
+  };
+  EXPECT_EQ(set("waits for another 30s: dc3-log-1 is 12.5 seconds old", {}, 0),
+            "restart: waits for another 30s: dc3-log-1 is 12.5 seconds old");
+  EXPECT_EQ(set("waits for another 9s: dc3-log-1 is 33 seconds old", {}, 21),
+            "restart: waits for another 30s: dc3-log-1 is 12.5 seconds old");
+  EXPECT_EQ(set("waits for another 9s: dc3-log-2 is 33 seconds old", {}, 21),
+            "restart: waits for another 9s: dc3-log-2 is 33 seconds old")
+      << "another process";
+  EXPECT_EQ(set("waits for another 9 nodes", {}, 22), "restart: waits for another 9 nodes");
+  EXPECT_EQ(set("waits for another 8 nodes", {}, 23), "restart: waits for another 8 nodes") << "no time";
+  EXPECT_EQ(conditions.at(0).last_transition_time, Time(start));
+  EXPECT_EQ(conditions.at(1).status, "False");
+  set("waits for another 8 nodes", {"dc2"}, 24);
+  EXPECT_EQ(conditions.at(1).status, "True");
+}
+
 // --- Metrics ---
 
 // The /metrics of each instance, including actions that it no longer takes part in.

@@ -116,6 +116,11 @@ struct ActionWait {
 /// blocked: not all processes are ready: dc3-log-1". CoordinationBlocked is True while scopes block an
 /// action, and names them: "restart: by dc3: blocked: not all processes are ready: dc3-log-1".
 EVENKEEL_API std::vector<Condition> conditions_of(const std::map<std::string, ActionWait>& waits);
+/// Sets both in the conditions of a status, as set_condition() does. A message stays as it is while only its
+/// times have changed ("waits for another 12s", "2.34 seconds ago"): otherwise each pass would write the
+/// status, and wake everybody who watches the resource.
+EVENKEEL_API void set_wait_conditions(std::vector<Condition>& conditions,
+                                      const std::map<std::string, ActionWait>& waits, WallTime now);
 
 /// The steps of one resource. Call them in the order of their declaration, each with the resource as the step
 /// before left it. A step updates the ProcessCluster; the caller saves it.
