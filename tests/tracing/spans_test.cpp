@@ -147,6 +147,27 @@ TEST(Spans, OfARequestHaveTheOutcomeOfItsLastAttempt) {
   EXPECT_EQ(requests[0].status, SpanStatus::unset);
 }
 
+TEST(Spans, OfARequestWhoseLastAttemptHadNoAnswerHaveNoStatusCode) {
+  const auto collected = std::make_shared<Collected>();
+  Harness harness(
+      {.faults = {{.verb = "get", .resource = "secrets", .count = 1, .status = 503},
+                  {.verb = "get", .resource = "secrets", .count = 100, .drop = apiserver::FaultDrop::before}},
+       .expect_failures = true,
+       .span_exporter = collected});
+  harness.add(controller_for<ConfigMap>([](Context& context, const ConfigMap& map) {
+                context.client().get<Secret>({map.metadata.namespace_, "web"});
+                return Result();
+              }).named("reader"));
+  harness.create({map("web")});
+  harness.step();
+  const auto requests = collected->named("get secrets");
+  ASSERT_THAT(requests, SizeIs(1));
+  EXPECT_GT(number_of(requests[0], "http.request.resend_count"), 0);
+  EXPECT_EQ(number_of(requests[0], "http.response.status_code"), -1) << "none";
+  EXPECT_NE(text_of(requests[0], "error.type"), "");
+  EXPECT_EQ(requests[0].status, SpanStatus::error);
+}
+
 TEST(Spans, OfAProgramHaveTheRunAsParent) {
   const auto collected = std::make_shared<Collected>();
   Harness harness({.span_exporter = collected});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/request/request_span.hpp"
 
+#include <new>
 #include <string>
 #include <utility>
 
@@ -53,12 +54,18 @@ void RequestSpan::on_error(std::string_view type, std::string_view message) {
 }
 
 void RequestSpan::end() noexcept {
-  if (status_ != 0) span_.set_attribute("http.response.status_code", std::int64_t{status_});
-  if (failure_) {
-    span_.set_attribute("error.type", std::move(failure_->type));
-    span_.set_status(SpanStatus::error, std::move(failure_->message));
+  try {
+    add_outcome();
+  } catch (const std::bad_alloc&) {  // a span without its outcome is better than no answer
   }
   span_.end();
+}
+
+void RequestSpan::add_outcome() {
+  if (status_ != 0) span_.set_attribute("http.response.status_code", std::int64_t{status_});
+  if (!failure_) return;
+  span_.set_attribute("error.type", std::move(failure_->type));
+  span_.set_status(SpanStatus::error, std::move(failure_->message));
 }
 
 }  // namespace detail

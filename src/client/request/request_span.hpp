@@ -41,6 +41,8 @@ class RequestSpan {
     std::string message;
   };
 
+  void add_outcome();
+
   Span span_;
   std::int64_t attempts_ = 0;
   int status_ = 0;  // of the last attempt; 0: it had no answer
