@@ -2,6 +2,12 @@
 #include "apiserver/schema/schema.hpp"
 
 #include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -85,6 +91,28 @@ TEST(SchemaCatalog, KeepsShapesAliveBeyondItself) {
 TEST(SchemaCatalog, HasNoShapeForUnknownKinds) {
   SchemaCatalog catalog;
   EXPECT_EQ(catalog.builtin("apps", "v1", "Nothing"), nullptr);
+}
+
+TEST(BuiltinSchemasConcurrency, AreReadOnceForAllServers) {
+  constexpr std::size_t threads = 4;
+  std::array<std::map<std::string, const Schema*>, threads> roots;
+  const auto read_all = [](std::map<std::string, const Schema*>& found) {
+    SchemaCatalog catalog;
+    for (const BuiltinGroupVersion& group_version : catalog.data().group_versions()) {
+      for (const BuiltinResource& resource : group_version.resources) {
+        const auto kind = catalog.builtin(group_version.group, group_version.version, resource.kind);
+        if (!kind) continue;
+        EXPECT_FALSE(kind->root().properties.empty()) << resource.kind;
+        found[group_version.api_version() + " " + resource.kind] = &kind->root();
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> readers;
+    for (auto& found : roots) readers.emplace_back(read_all, std::ref(found));
+  }
+  EXPECT_GE(roots[0].size(), 50U);
+  for (const auto& found : roots) EXPECT_EQ(found, roots[0]);
 }
 
 TEST(ZeroValue, IsWhatAnEmptyGoStructIs) {

@@ -72,6 +72,11 @@ BuiltinIndex::BuiltinIndex() {
   }
 }
 
+const BuiltinIndex& BuiltinIndex::shared() {
+  static const BuiltinIndex index;
+  return index;
+}
+
 const BuiltinGroupVersion* BuiltinData::find(std::string_view group, std::string_view version) const {
   for (const BuiltinGroupVersion& known : group_versions()) {
     if (known.group == group && known.version == version) return &known;
@@ -88,9 +93,9 @@ bool BuiltinData::has_kind(std::string_view group, std::string_view version, std
 const Json& BuiltinData::type(std::string_view name) {
   const auto known = parsed_.find(name);
   if (known != parsed_.end()) return known->second;
-  const auto line = index_->types.find(name);
+  const auto line = index_.types.find(name);
   static const Json none;
-  if (line == index_->types.end()) return none;
+  if (line == index_.types.end()) return none;
   return parsed_.emplace(name, Json::parse(line->second, name)).first->second;
 }
 
@@ -98,12 +103,12 @@ std::string_view BuiltinData::type_of(std::string_view group, std::string_view v
                                       std::string_view kind) const {
   std::string key(group);
   key.append("/").append(version).append("/").append(kind);
-  const auto found = index_->kinds.find(key);
-  return found == index_->kinds.end() ? std::string_view() : found->second;
+  const auto found = index_.kinds.find(key);
+  return found == index_.kinds.end() ? std::string_view() : found->second;
 }
 
 const Json& BuiltinData::table_columns(std::string_view api_version, std::string_view resource) {
-  if (columns_.is_null()) columns_ = Json::parse(index_->columns, "table columns");
+  if (columns_.is_null()) columns_ = Json::parse(index_.columns, "table columns");
   return std::as_const(columns_)[std::string(api_version) + " " + std::string(resource)];
 }
 

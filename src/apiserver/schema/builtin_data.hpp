@@ -4,10 +4,8 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <evenkeel/api/json.hpp>
@@ -44,6 +42,8 @@ struct BuiltinGroupVersion {
 
 /// The lines of the data, and what each server needs of them; immutable.
 struct BuiltinIndex {
+  /// Returns the one of the program.
+  static const BuiltinIndex& shared();
   BuiltinIndex();
 
   // All views are into the embedded text.
@@ -57,14 +57,8 @@ struct BuiltinIndex {
 /// Thread safety: one thread at a time.
 class BuiltinData {
  public:
-  BuiltinData() : index_(std::make_shared<const BuiltinIndex>()) {}
-  /// `index` may be shared by several servers.
-  explicit BuiltinData(std::shared_ptr<const BuiltinIndex> index) : index_(std::move(index)) {}
-
-  const std::shared_ptr<const BuiltinIndex>& index() const { return index_; }
-
   /// Returns every group version, core first, then by priority as in `kubectl api-versions`.
-  const std::vector<BuiltinGroupVersion>& group_versions() const { return index_->group_versions; }
+  const std::vector<BuiltinGroupVersion>& group_versions() const { return index_.group_versions; }
   /// Returns nullptr if it does not exist.
   const BuiltinGroupVersion* find(std::string_view group, std::string_view version) const;
   /// Returns true if the API server itself serves the kind.
@@ -78,7 +72,7 @@ class BuiltinData {
   const Json& table_columns(std::string_view api_version, std::string_view resource);
 
  private:
-  std::shared_ptr<const BuiltinIndex> index_;
+  const BuiltinIndex& index_ = BuiltinIndex::shared();
   std::map<std::string, Json, std::less<>> parsed_;
   Json columns_;
 };

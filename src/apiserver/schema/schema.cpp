@@ -12,8 +12,6 @@ namespace apiserver {
 
 namespace {
 
-constexpr std::string_view object_meta_type = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
-
 bool has_status(const BuiltinGroupVersion& group_version, std::string_view kind) {
   const auto is_status = [&](const BuiltinResource& resource) {
     return resource.kind == kind && resource.name.ends_with("/status");
@@ -39,8 +37,7 @@ const Schema* Schema::member(std::string_view name) const noexcept {
   return known != nullptr ? known : additional;
 }
 
-SchemaCatalog::SchemaCatalog(BuiltinData data)
-    : data_(std::move(data)), reader_(std::make_unique<BuiltinSchemaReader>(data_)) {}
+SchemaCatalog::SchemaCatalog() : shared_(BuiltinSchemas::shared()) {}
 SchemaCatalog::~SchemaCatalog() = default;
 
 std::shared_ptr<const KindSchema> SchemaCatalog::builtin(std::string_view group, std::string_view version,
@@ -51,7 +48,7 @@ std::shared_ptr<const KindSchema> SchemaCatalog::builtin(std::string_view group,
   key.append("/").append(version).append("/").append(kind);
   const auto known = kinds_.find(key);
   if (known != kinds_.end()) return known->second;
-  auto result = std::make_shared<KindSchema>(reader_->pool(), reader_->type(type));
+  auto result = std::make_shared<KindSchema>(shared_.pool(), shared_.type(type));
   result->group = std::string(group);
   result->version = std::string(version);
   result->kind = std::string(kind);
@@ -63,9 +60,9 @@ std::shared_ptr<const KindSchema> SchemaCatalog::builtin(std::string_view group,
 }
 
 std::shared_ptr<const KindSchema> SchemaCatalog::custom(const CustomKind& kind) {
-  const Schema& object_meta = reader_->type(object_meta_type);
+  const Schema& object_meta = shared_.object_meta();
   auto pool = std::make_shared<SchemaPool>();
-  pool->beneath = reader_->pool();
+  pool->beneath = shared_.pool();
   Schema& root = pool->add();
   if (kind.schema.is_object()) root = read_custom_schema(*pool, kind.schema, object_meta);
   root.type = SchemaType::object;

@@ -143,15 +143,14 @@ class KindSchema {
   const Schema* root_;
 };
 
-class BuiltinSchemaReader;
+class BuiltinSchemas;
 
-/// Creates schemas; one per server. Built-in ones are resolved on demand, and cached.
+/// Creates schemas; one per server. Those of built-in kinds are shared by all servers of the program.
 /// Thread safety: one thread at a time.
 /// Lifetime: the schemas that it returns may outlive it.
 class SchemaCatalog {
  public:
-  SchemaCatalog() : SchemaCatalog(BuiltinData()) {}
-  explicit SchemaCatalog(BuiltinData data);
+  SchemaCatalog();
   ~SchemaCatalog();
   SchemaCatalog(const SchemaCatalog&) = delete;
   SchemaCatalog& operator=(const SchemaCatalog&) = delete;
@@ -166,8 +165,8 @@ class SchemaCatalog {
 
  private:
   BuiltinData data_;
-  std::unique_ptr<BuiltinSchemaReader> reader_;
-  std::map<std::string, std::shared_ptr<const KindSchema>, std::less<>> kinds_;
+  const BuiltinSchemas& shared_;
+  std::map<std::string, std::shared_ptr<const KindSchema>, std::less<>> kinds_;  // those it was asked for
 };
 
 /// An error of a field, with the text of a real API server.

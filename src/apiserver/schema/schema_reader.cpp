@@ -282,6 +282,19 @@ void BuiltinSchemaReader::read(Schema& node, const Json& source) {
   if (node.opaque) node.map_type = MapType::atomic;
 }
 
+const BuiltinSchemas& BuiltinSchemas::shared() {
+  static const BuiltinSchemas schemas;
+  return schemas;
+}
+
+BuiltinSchemas::BuiltinSchemas() {
+  BuiltinData data;
+  BuiltinSchemaReader reader(data);
+  pool_ = reader.pool();
+  object_meta_ = &reader.type("io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta");
+  for (const auto& [kind, type] : BuiltinIndex::shared().kinds) types_.emplace(type, &reader.type(type));
+}
+
 const Schema& read_custom_schema(SchemaPool& pool, const Json& source, const Schema& object_meta) {
   return CustomReader(pool, object_meta).read(source);
 }

@@ -41,6 +41,25 @@ class BuiltinSchemaReader {
   std::vector<Reference> references_;  // nodes that are a type plus additional members
 };
 
+/// The nodes of all built-in types. Immutable; may be shared.
+class BuiltinSchemas {
+ public:
+  /// Returns the ones of the program: reading them takes longer than most tests use a server.
+  static const BuiltinSchemas& shared();
+  BuiltinSchemas();
+
+  /// Returns the node of a kind's type. Throws std::out_of_range if no kind has it. Nodes live as long as
+  /// pool().
+  const Schema& type(std::string_view name) const { return *types_.at(name); }
+  const Schema& object_meta() const noexcept { return *object_meta_; }
+  const std::shared_ptr<const SchemaPool>& pool() const noexcept { return pool_; }
+
+ private:
+  std::shared_ptr<const SchemaPool> pool_;
+  std::map<std::string_view, const Schema*> types_;  // the names are those of the data
+  const Schema* object_meta_ = nullptr;
+};
+
 /// Reads a structural schema. `object_meta` is the schema of the metadata of embedded resources.
 const Schema& read_custom_schema(SchemaPool& pool, const Json& source, const Schema& object_meta);
 /// Adds apiVersion, kind and metadata to a node, replacing properties with these names.

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "apiserver/schema/schema.hpp"
 #include "apiserver/store/registry.hpp"
@@ -23,7 +22,6 @@ inline constexpr std::uint64_t first_resource_version = 1000;
 struct FrozenStorage {
   Identity identity;
   FrozenStore store;
-  std::shared_ptr<const BuiltinIndex> builtin;
   Registry::Frozen registry;
 };
 
@@ -34,12 +32,9 @@ struct Storage {
   Storage(std::uint64_t seed, std::size_t history)
       : identity(seed), store(history, first_resource_version), registry(catalog, store) {}
   explicit Storage(const FrozenStorage& from)
-      : identity(from.identity),
-        store(from.store),
-        catalog(BuiltinData(from.builtin)),
-        registry(from.registry, catalog, store) {}
+      : identity(from.identity), store(from.store), registry(from.registry, catalog, store) {}
 
-  FrozenStorage freeze() { return {identity, store.freeze(), catalog.data().index(), registry.freeze()}; }
+  FrozenStorage freeze() { return {identity, store.freeze(), registry.freeze()}; }
   /// Returns the objects of a resource.
   Collection& collection(const ResourceType& type) { return store.at(type.collection); }
   /// Returns the complete document of an object in the version of `type`.
