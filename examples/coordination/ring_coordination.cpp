@@ -77,6 +77,12 @@ void RingCoordination::collect(ek::MetricSink& sink) const {
   for (const auto& [key, coordinator] : known_) coordinator->collect(sink);
 }
 
+std::function<ek::Json()> RingCoordination::console_section() const {
+  const auto silence = std::chrono::duration_cast<ek::Duration>(options_.silence / options_.time_scale);
+  return ec::console_section(store_, ec::Layout(options_.root),
+                             {.liveness = {.silence = silence}, .clock = options_.clock});
+}
+
 ec::ProcessGroupOptions RingCoordination::options_for(const RingCluster& cluster) const {
   const auto scaled = [this](ek::Duration& time) {
     time = std::chrono::duration_cast<ek::Duration>(time / options_.time_scale);

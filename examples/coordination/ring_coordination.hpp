@@ -5,14 +5,17 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 
+#include <evenkeel/api/json.hpp>
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/metrics.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/controller/context.hpp>
+#include <evenkeel/coordination/console_section.hpp>
 #include <evenkeel/coordination/coordination_metrics.hpp>
 #include <evenkeel/coordination/process_groups/steps.hpp>
 
@@ -43,6 +46,8 @@ class RingCoordination {
   std::shared_ptr<ec::ProcessGroupCoordinator> coordinator(const RingCluster& cluster);
   /// Writes the metrics of decisions, locks and the store, for the manager.
   void collect(ek::MetricSink& sink) const;
+  /// Returns a section for the manager's console that shows the store.
+  std::function<ek::Json()> console_section() const;
 
  private:
   ec::ProcessGroupOptions options_for(const RingCluster& cluster) const;

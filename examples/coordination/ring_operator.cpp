@@ -79,6 +79,7 @@ int serve(const Flags& flags, const std::vector<const char*>& rest) {
       static_cast<int>(rest.size()), rest.data(), {.name = "ring-operator"}, [&](ek::Manager& manager) {
         manager.add(ring_controller(steps, coordination));
         manager.metrics().add("coordination", [&](ek::MetricSink& sink) { coordination.collect(sink); });
+        manager.add_console_section("Coordination", coordination.console_section());
       });
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 set(coordination_headers
   claim.hpp
+  console_section.hpp
   coordination_metrics.hpp
   deny_list.hpp
   etcd_store.hpp
@@ -26,6 +27,7 @@ set(coordination_headers
 set(coordination_sources
   claim.cpp
   claim_plan.cpp
+  console_section.cpp
   coordination_metrics.cpp
   deny_list.cpp
   etcd_client.cpp
@@ -49,6 +51,9 @@ set(coordination_sources
   memory_store.cpp
   observations.cpp
   overview.cpp
+  overview_feed.cpp
+  overview_section.cpp
+  overview_text.cpp
   record_text.cpp
   records.cpp
   scope_migrator.cpp

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <functional>
-#include <set>
 #include <utility>
 
 #include <evenkeel/coordination/keys.hpp>
 #include <evenkeel/coordination/overview.hpp>
 #include <evenkeel/coordination/sets.hpp>
 
+#include "coordination/overview_text.hpp"
 #include "coordination/record_text.hpp"
 #include "coordination/tables.hpp"
 
@@ -16,6 +16,12 @@ inline namespace v0 {
 namespace coordination {
 namespace {
 
+using detail::age_text;
+using detail::Column;
+using detail::columns_of;
+using detail::figures_of;
+using detail::instance_of;
+using detail::presence_text;
 using detail::seconds_text;
 
 /// Reads an overview part by part.
@@ -41,7 +47,7 @@ class Reader {
       overview_.sets.push_back(table);
       for (const Entry& entry : below(layout_.set_prefix(table))) {
         const std::vector<std::string> elements = elements_of(layout_.root(), entry.key);
-        if (elements.size() == 3) add(overview_.scopes[elements[1]][table], entry);
+        if (elements.size() == 3) add(overview_.scopes[elements[1]][table], elements[2], entry);
       }
     }
     std::ranges::sort(overview_.sets);
@@ -86,8 +92,9 @@ class Reader {
     }
   }
 
-  void add(SetFigures& figures, const Entry& entry) {
+  void add(SetFigures& figures, const std::string& unit, const Entry& entry) {
     ++figures.members;
+    figures.units.push_back(unit);
     read(entry, [&] {
       const std::int64_t at = decode_member(entry).at;
       if (at == 0) return;
@@ -100,33 +107,6 @@ class Reader {
   const Layout& layout_;
   Overview& overview_;
 };
-
-/// A column of the table: its title, and the sets whose sizes it shows.
-struct Column {
-  std::string title;
-  std::string pending;  // empty: there is none
-  std::string ready;    // likewise
-};
-
-std::vector<Column> columns_of(const Overview& overview) {
-  constexpr std::string_view pending = "pendingFor";
-  constexpr std::string_view ready = "readyFor";
-  std::map<std::string, Column> columns;
-  for (const std::string& set : overview.sets) {
-    const bool is_pending = set.starts_with(pending);
-    const bool is_ready = set.starts_with(ready);
-    const std::string title = is_pending ? set.substr(pending.size())
-                              : is_ready ? set.substr(ready.size())
-                                         : set;
-    Column& column = columns[title];
-    column.title = title;
-    (is_ready ? column.ready : column.pending) = set;
-  }
-  std::vector<Column> sorted;
-  sorted.reserve(columns.size());
-  for (auto& [title, column] : columns) sorted.push_back(std::move(column));
-  return sorted;
-}
 
 using Row = std::vector<std::string>;
 
@@ -149,39 +129,10 @@ std::string table_of(const std::vector<Row>& rows) {
   return text;
 }
 
-std::string age_text(std::int64_t at, WallTime wall) {
-  if (at == 0) return "-";
-  const auto age = wall - WallTime(std::chrono::seconds{at});
-  return seconds_text(std::max(Duration(age), Duration::zero()));
-}
-
-std::string age_text(WallTime at, WallTime wall) {
-  return age_text(seconds_of(at), wall);
-}
-
-SetFigures figures_of(const Overview& overview, const std::string& scope, const std::string& set) {
-  const auto sets = overview.scopes.find(scope);
-  if (sets == overview.scopes.end()) return {};
-  const auto found = sets->second.find(set);
-  return found == sets->second.end() ? SetFigures{} : found->second;
-}
-
 /// Formats "2/3" for ready of pending, or "3" if there is no ready set.
 std::string cell_of(const Column& column, std::size_t pending, std::size_t ready) {
   if (column.ready.empty()) return std::to_string(pending);
   return std::to_string(ready) + "/" + std::to_string(pending);
-}
-
-const Instance* instance_of(const Overview& overview, const std::string& scope) {
-  const auto found = std::ranges::find(overview.instances, scope, &Instance::scope);
-  return found == overview.instances.end() ? nullptr : &*found;
-}
-
-std::string presence_text(const Instance* instance) {
-  if (instance == nullptr) return "absent";
-  if (!instance->record.moved_to.empty()) return "moved to " + instance->record.moved_to;
-  if (instance->presence != Presence::silent) return std::string(text_of(instance->presence));
-  return "silent " + seconds_text(instance->unchanged);
 }
 
 Row row_of(const Overview& overview, const std::vector<Column>& columns, const std::string& scope,
@@ -193,7 +144,7 @@ Row row_of(const Overview& overview, const std::vector<Column>& columns, const s
           instance == nullptr ? "-" : age_text(instance->record.at, wall)};
   std::int64_t oldest = 0;
   for (const Column& column : columns) {
-    const SetFigures pending = figures_of(overview, scope, column.pending);
+    const SetFigures& pending = figures_of(overview, scope, column.pending);
     row.push_back(cell_of(column, pending.members, figures_of(overview, scope, column.ready).members));
     if (pending.oldest_at != 0)
       oldest = oldest == 0 ? pending.oldest_at : std::min(oldest, pending.oldest_at);
@@ -249,12 +200,7 @@ void add_unusual(const Overview& overview, WallTime wall, std::vector<Row>& rows
   for (const auto& [version, units] : overview.upgrades) {
     rows.push_back({"upgrade", "to " + version + ": " + std::to_string(units) + " units registered"});
   }
-  std::set<Mode> modes;
-  for (const Instance& one : overview.instances) {
-    if (one.presence == Presence::live) modes.insert(one.record.mode);
-  }
-  if (modes.size() > 1)
-    rows.push_back({"warning", "live instances are in different modes and do not all act in agreement"});
+  if (detail::modes_differ(overview)) rows.push_back({"warning", std::string(detail::mixed_modes_warning)});
   for (const std::string& what : overview.unreadable) rows.push_back({"unreadable", what});
 }
 

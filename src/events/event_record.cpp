@@ -27,14 +27,6 @@ std::string text_of(const EventSubject& subject) {
 
 }  // namespace
 
-std::string cut_text(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return std::string(text);
-  std::size_t end = most;
-  // The bytes 10xxxxxx continue a character.
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return std::string(text.substr(0, end));
-}
-
 // Some kinds permit names that an Event cannot have, such as "system:admin".
 std::string name_of_event(std::string_view object, std::string_view suffix) {
   std::string name;

@@ -9,6 +9,8 @@
 
 #include <evenkeel/events/event.hpp>
 
+#include "base/cut_text.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
@@ -25,9 +27,6 @@ struct EventRecord {
 // Limits of the API server, in bytes.
 constexpr std::size_t longest_word = 128;
 constexpr std::size_t longest_message = 1024;
-
-/// Returns `text`, cut to at most `most` bytes at the end of a character of UTF-8.
-std::string cut_text(std::string_view text, std::size_t most);
 
 /// Returns the name of an Event object: that of the object that it is about, and `suffix`.
 std::string name_of_event(std::string_view object, std::string_view suffix);

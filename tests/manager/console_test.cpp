@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/coordination/console_section.hpp>
 #include <evenkeel/http/curl_transport.hpp>
 #include <evenkeel/manager/endpoint.hpp>
 #include <evenkeel/manager/manager.hpp>
@@ -16,6 +17,7 @@
 #include <evenkeel/serve/server.hpp>
 
 #include "../support/await.hpp"
+#include "../support/hanging_store.hpp"
 #include "world.hpp"
 
 namespace evenkeel {
@@ -132,6 +134,7 @@ class ConsoleConcurrency : public ::testing::Test {
   }
 
   World world;
+  test::HangingStore store;
   std::shared_ptr<ReviewingTransport> reviews;
   std::unique_ptr<Manager> manager;
   std::string url;
@@ -209,6 +212,19 @@ TEST_F(ConsoleConcurrency, ShowsSectionsOfTheProgram) {
   EXPECT_EQ(json("overview")["hasSections"], Json(true));
 }
 
+TEST_F(ConsoleConcurrency, ShowsWhatInstancesShareWithoutWaitingForTheirStore) {
+  manager->add_console_section("Coordination",
+                               coordination::console_section(store, coordination::Layout("/db")));
+  start({.console = Console::on});
+  for (const char* other : {"overview", "watches", "controllers/gadget"}) json(other);
+  EXPECT_EQ(store.begun, 0) << "nobody looked at it";
+  EXPECT_EQ(json("sections")["sections"].dump(),
+            R"([{"content":[{"content":{"keys below":"/db","read":"not yet","store":"hanging"},)"
+            R"("title":"Store"}],"title":"Coordination"}])");
+  test::await("the read", [&] { return store.begun == 1; });
+  EXPECT_EQ(json("sections")["sections"].size(), 1U);
+}
+
 std::string refused(Manager& manager, const EndpointOptions& options) {
   try {
     manager.serve(options);
@@ -236,7 +252,7 @@ TEST_F(ConsoleConcurrency, RefusesToBeOpenToOtherMachines) {
 
 TEST_F(ConsoleConcurrency, AccessReviewsDecideWhoMayRead) {
   start({.explanations = Explanations::on, .access_reviews = AccessReviews::on, .console = Console::on});
-  for (const char* path : {"/metrics", "/console/api/overview", "/debug/explain"}) {
+  for (const char* path : {"/metrics", "/console/api/overview", "/console/api/sections", "/debug/explain"}) {
     EXPECT_EQ(get(path).status, 401) << path;
     EXPECT_EQ(get(path, "ann").status, 200) << path;
     EXPECT_EQ(get(path, "bob").status, 403) << path;

@@ -29,6 +29,7 @@ namespace coordination {
 /// The members that one scope has in one set.
 struct SetFigures {
   std::size_t members = 0;
+  std::vector<std::string> units = {};  ///< Names of the members, in the order of their keys.
   /// When the oldest and the newest member were added, by the wall clocks of their writers; 0: unknown.
   std::int64_t oldest_at = 0;
   std::int64_t newest_at = 0;
@@ -43,7 +44,7 @@ struct Overview {
   std::vector<std::string> sets = {};  ///< Names, sorted, without facts.
   /// scope -> set -> figures. A scope without members is included if it has a record.
   std::map<std::string, std::map<std::string, SetFigures>> scopes = {};
-  std::vector<Instance> instances = {};
+  std::vector<Instance> instances = {};  ///< In the order of scopes.
   std::optional<LockRecord> lock = {};
   bool lock_there = false;       ///< The lock has a record; if `lock` is unset, it cannot be decoded.
   Duration lock_unchanged = {};  ///< Time for which this process has seen its record unchanged.
