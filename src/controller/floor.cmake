@@ -4,6 +4,7 @@ set(controller_headers
   context.hpp
   controller.hpp
   controller_spec.hpp
+  dependents_report.hpp
   explanation.hpp
   handler.hpp
   helpers.hpp
@@ -23,6 +24,8 @@ set(controller_sources
   builder.cpp
   context.cpp
   controller.cpp
+  dependents_core.cpp
+  dependents_report.cpp
   event_feed.cpp
   explain_core.cpp
   explanation.cpp
