@@ -12,6 +12,7 @@ set(controller_headers
   observer.hpp
   pipeline.hpp
   predicate.hpp
+  readiness.hpp
   reconciler.hpp
   resource_context.hpp
   resource_reconciler.hpp
@@ -44,6 +45,7 @@ set(controller_sources
   own_write.cpp
   pipeline.cpp
   predicate.cpp
+  readiness.cpp
   reconcile_meter.cpp
   remap_core.cpp
   report.cpp
