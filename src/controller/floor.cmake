@@ -4,6 +4,7 @@ set(controller_headers
   context.hpp
   controller.hpp
   controller_spec.hpp
+  dependents.hpp
   dependents_report.hpp
   explanation.hpp
   handler.hpp
@@ -25,7 +26,9 @@ set(controller_sources
   builder.cpp
   context.cpp
   controller.cpp
+  dependents.cpp
   dependents_core.cpp
+  dependents_pass.cpp
   dependents_report.cpp
   event_feed.cpp
   explain_core.cpp
