@@ -139,12 +139,12 @@ TEST(DependentsDocumentConcurrency, AnExplorationFindsNothing) {
   EXPECT_GT(result.plans_run, 20U) << result.describe();
 }
 
-TEST(DependentsDocumentConcurrency, AnExplorationOfDeletionsInOrderFindsNothing) {
+TEST(DependentsDocument, AnExplorationOfDeletionsInOrderFindsNothing) {
   const auto controller = [] {
     return ek::ControllerSpec(
         ek::controller_for(website_graph().delete_in_order("demo.evenkeel.dev/dependents")));
   };
-  const auto result = ek::testing::explore(controller, life_of_a_website, {.threads = 2});
+  const auto result = ek::testing::explore(controller, life_of_a_website);
   EXPECT_TRUE(result.ok()) << result.describe();
 }
 
