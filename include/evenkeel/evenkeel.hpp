@@ -10,6 +10,7 @@
 //   controller/helpers.hpp      create_or_update, set_condition of a Context (that of a list of
 //                               conditions is in api/metadata.hpp)
 //   controller/pipeline.hpp     Pipeline: sub-reconcilers
+//   controller/dependents.hpp   owned objects declared as a graph; conditions for it in readiness.hpp
 //   controller/explanation.hpp  answers to why an object is not reconciled
 //   client/wait.hpp             wait_until: blocks until an object fulfils a condition
 //   workqueue/work_queue.hpp    the queue alone

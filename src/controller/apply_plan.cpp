@@ -86,11 +86,19 @@ bool is_sound_name(std::string_view text) {
                      [&](char c) { return letter(c) || c == '-' || c == '_' || c == '.'; });
 }
 
+// Returns what stands for a field owner in the name of an annotation.
+std::string annotation_name(std::string_view field_owner) {
+  return is_sound_name(field_owner) ? std::string(field_owner) : hash_text(field_owner);
+}
+
 }  // namespace
 
 std::string applied_annotation(std::string_view field_owner) {
-  return std::string(annotation_prefix) +
-         (is_sound_name(field_owner) ? std::string(field_owner) : hash_text(field_owner));
+  return std::string(annotation_prefix) + annotation_name(field_owner);
+}
+
+std::string dependent_annotation(std::string_view field_owner) {
+  return "dependent.evenkeel.dev/" + annotation_name(field_owner);
 }
 
 void erase_apply_records(Json& metadata) {

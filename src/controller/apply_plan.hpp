@@ -16,6 +16,8 @@ namespace detail {
 
 /// Returns the name of the annotation in which a field owner records its last apply.
 std::string applied_annotation(std::string_view field_owner);
+/// Returns the name of the annotation that says of which dependent of a field owner an object is.
+std::string dependent_annotation(std::string_view field_owner);
 /// Returns the record of an apply: a hash of all that it states except the status, members of the metadata
 /// that the server sets, and records. It shows that a field which the program no longer applies has to be
 /// removed.

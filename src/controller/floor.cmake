@@ -4,6 +4,8 @@ set(controller_headers
   context.hpp
   controller.hpp
   controller_spec.hpp
+  dependents.hpp
+  dependents_report.hpp
   explanation.hpp
   handler.hpp
   helpers.hpp
@@ -11,6 +13,7 @@ set(controller_headers
   observer.hpp
   pipeline.hpp
   predicate.hpp
+  readiness.hpp
   reconciler.hpp
   resource_context.hpp
   resource_reconciler.hpp
@@ -23,6 +26,10 @@ set(controller_sources
   builder.cpp
   context.cpp
   controller.cpp
+  dependents.cpp
+  dependents_core.cpp
+  dependents_pass.cpp
+  dependents_report.cpp
   event_feed.cpp
   explain_core.cpp
   explanation.cpp
@@ -41,6 +48,7 @@ set(controller_sources
   own_write.cpp
   pipeline.cpp
   predicate.cpp
+  readiness.cpp
   reconcile_meter.cpp
   remap_core.cpp
   report.cpp

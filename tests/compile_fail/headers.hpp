@@ -4,5 +4,6 @@
 
 #include <evenkeel/api/kinds/core.hpp>
 #include <evenkeel/controller/builder.hpp>
+#include <evenkeel/controller/dependents.hpp>
 #include <evenkeel/controller/helpers.hpp>
 #include <evenkeel/controller/pipeline.hpp>

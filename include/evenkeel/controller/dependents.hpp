@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+// The objects that a reconciled object owns, declared as a graph with conditions: created, updated, deleted
+// and reported by the runtime. See docs/dependents.md.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <evenkeel/api/fields.hpp>
+#include <evenkeel/api/metadata.hpp>
+#include <evenkeel/api/snapshot.hpp>
+#include <evenkeel/base/export.hpp>
+#include <evenkeel/client/options.hpp>
+#include <evenkeel/client/policy_rule.hpp>
+#include <evenkeel/controller/builder.hpp>
+#include <evenkeel/controller/context.hpp>
+#include <evenkeel/controller/dependents_report.hpp>
+#include <evenkeel/controller/result.hpp>
+
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
+
+/// A function of the program, called with (Context&, const Object&) or with (const Object&).
+template <class Answer, class Object>
+class DependentFunction {
+ public:
+  DependentFunction() = default;
+  template <class F>
+  requires(!std::same_as<std::remove_cvref_t<F>, DependentFunction>) DependentFunction(F function) {
+    if constexpr (std::invocable<F&, Context&, const Object&>) {
+      static_assert(std::convertible_to<std::invoke_result_t<F&, Context&, const Object&>, Answer>,
+                    "a function of dependents returns a wrong type");
+      call_ = std::move(function);
+    } else {
+      static_assert(std::invocable<F&, const Object&>,
+                    "a function of dependents takes (const T&) or (Context&, const T&), where T is the "
+                    "reconciled kind, and for `ready` that of the dependent");
+      static_assert(std::convertible_to<std::invoke_result_t<F&, const Object&>, Answer>,
+                    "a function of dependents returns a wrong type");
+      call_ = [function = std::move(function)](Context&, const Object& object) mutable -> Answer {
+        return std::invoke(function, object);
+      };
+    }
+  }
+  explicit operator bool() const noexcept { return call_ != nullptr; }
+  Answer operator()(Context& context, const Object& object) const { return call_(context, object); }
+
+ private:
+  std::function<Answer(Context&, const Object&)> call_;
+};
+
+/// An object that is controlled by the owner.
+struct OwnedDependent {
+  ObjectKey key = {};
+  std::string uid = {};
+  std::string mark = {};  // the dependent that it is of; empty if another part of the program made it
+  bool deleting = false;
+};
+
+class DependentGraph;
+struct DependentNode;
+
+/// Collects the results of one dependent's objects in one pass.
+class EVENKEEL_API DependentObjects {
+ public:
+  /// `claimed` has the objects of the pass, each with the name of its dependent. The references are kept.
+  DependentObjects(const DependentGraph& graph, const DependentNode& node, const ObjectMeta& owner,
+                   std::string annotation, std::map<std::string, std::string>& claimed);
+
+  /// Gives a desired object its namespace, its owner and its mark. Throws std::invalid_argument for an object
+  /// without a name, of another namespace than the owner, or that was desired before in this pass.
+  void claim(ObjectMeta& object);
+  /// Runs `work`, which applies one object; the first exception of it, except Cancelled, is kept.
+  void attempt(const std::function<void()>& work);
+  /// Returns false if the existing object has to go before another one can take its name.
+  bool can_apply(const ObjectMeta& existing);
+  /// `before` is null if the object did not exist.
+  void on_applied(const ObjectMeta* before, const ObjectMeta& after, Readiness readiness);
+
+  const std::string& blocked() const noexcept { return blocked_; }
+  Readiness readiness() const;
+  std::size_t written() const noexcept { return written_; }
+  const std::exception_ptr& error() const noexcept { return error_; }
+
+ private:
+  const DependentGraph& graph_;
+  const DependentNode& node_;
+  const ResourceId& resource_;
+  const ObjectMeta& owner_;
+  const std::string annotation_;
+  std::map<std::string, std::string>& claimed_;
+  std::string blocked_;
+  std::optional<std::string> unready_;
+  std::size_t written_ = 0;
+  std::exception_ptr error_;
+};
+
+/// Requests about the objects of one kind.
+struct DependentKind {
+  ResourceId resource = {};
+  std::vector<OwnedDependent> (*list)(Context&, const void* owner, const std::string& annotation) = nullptr;
+  /// Returns the uid; empty if there is no such object.
+  std::string (*uid_of)(Context&, const ObjectKey&) = nullptr;
+  void (*remove)(Context&, const ObjectKey&, const DeleteOptions&) = nullptr;
+};
+
+/// A dependent, without the types of its object and its owner.
+struct DependentNode {
+  std::string name = {};
+  std::vector<std::size_t> after = {};
+  std::size_t kind = 0;
+  std::optional<Propagation> propagation = {};
+  std::function<bool(Context&, const void* owner)> when = {};       // empty: always
+  std::function<Readiness(Context&, const void* owner)> gone = {};  // empty: when no object is left
+  std::function<void(Context&, const void* owner, DependentObjects&)> apply = {};
+};
+
+/// The declared dependents of a kind.
+class EVENKEEL_API DependentGraph {
+ public:
+  /// Throws std::invalid_argument for a name that add() would refuse; it may be empty.
+  DependentGraph(const ResourceInfo& owner, std::string name);
+
+  /// Adds a dependent with these names in `after`. Throws std::invalid_argument.
+  void add(DependentNode node, const std::vector<std::string>& after, DependentKind kind);
+  /// Returns true if a dependent has objects of this kind.
+  bool has(const ResourceId& resource) const;
+
+  DependentsReport reconcile(Context& context, const void* owner, const ObjectMeta& metadata) const;
+  Result clean_up(Context& context, const void* owner, const ObjectMeta& metadata) const;
+  std::vector<PolicyRule> rules() const;
+
+  const ResourceInfo& owner() const noexcept { return owner_; }
+  const std::string& name() const noexcept { return name_; }
+  const std::vector<DependentKind>& kinds() const noexcept { return kinds_; }
+  const std::vector<DependentNode>& nodes() const noexcept { return nodes_; }
+
+ private:
+  std::size_t position_of(const std::string& name, const std::string& of) const;
+
+  ResourceInfo owner_;
+  std::string name_;
+  std::vector<DependentKind> kinds_;
+  std::vector<DependentNode> nodes_;
+};
+
+template <ObjectType U, ObjectType T>
+DependentKind dependent_kind() {
+  return {.resource = U::resource,
+          .list =
+              [](Context& context, const void* owner, const std::string& annotation) {
+                const T& object = *static_cast<const T*>(owner);
+                std::vector<OwnedDependent> found;
+                for (const Snapshot<U>& one : context.owned_by<U>(object)) {
+                  const OwnerReference* const controller = controller_of(one->metadata);
+                  if (controller == nullptr || controller->uid != object.metadata.uid) continue;
+                  const auto mark = one->metadata.annotations.find(annotation);
+                  const bool marked = mark != one->metadata.annotations.end();
+                  found.push_back({key_of(*one), one->metadata.uid, marked ? mark->second : std::string(),
+                                   is_deleting(one->metadata)});
+                }
+                return found;
+              },
+          .uid_of =
+              [](Context& context, const ObjectKey& key) {
+                const Snapshot<U> found = context.find<U>(key);
+                return found ? found->metadata.uid : std::string();
+              },
+          .remove = [](Context& context, const ObjectKey& key,
+                       const DeleteOptions& options) { context.remove<U>(key, options); }};
+}
+
+template <ObjectType U>
+void apply_dependents(Context& context, std::vector<U> wanted, const DependentFunction<Readiness, U>& ready,
+                      const ContextApplyOptions& options, DependentObjects& objects) {
+  for (U& object : wanted) objects.claim(object.metadata);
+  for (U& object : wanted) {
+    objects.attempt([&] {
+      const ObjectKey key = key_of(object);
+      const Snapshot<U> before = context.find<U>(key);
+      if (before && !objects.can_apply(before->metadata)) return;
+      const Snapshot<U> after = context.apply(std::move(object), options);
+      objects.on_applied(before ? &before->metadata : nullptr, after->metadata,
+                         ready ? ready(context, *after) : Readiness(true));
+    });
+  }
+}
+
+template <class T>
+concept HasConditions = requires(T& object) {
+  { object.status.conditions } -> std::same_as<std::vector<Condition>&>;
+};
+
+}  // namespace detail
+
+/// Conditions of a dependent. T is the reconciled kind, U that of the dependent. Functions take the object,
+/// or (Context&, object); they are called in each pass, by several workers concurrently. If one looks at
+/// other objects, the controller has to watch those.
+template <ObjectType T, ObjectType U>
+struct DependentOptions {
+  /// Dependents that must be ready before this one is applied, and that are deleted after it. They are
+  /// declared before it, so that there are no cycles.
+  std::vector<std::string> after = {};
+  /// (const T&) -> bool: false means that it is not to exist, and neither are those that depend on it. Their
+  /// objects are deleted, the last in the order first. Default: always true. A condition that only delays the
+  /// dependent belongs into `ready` of another one.
+  detail::DependentFunction<bool, T> when = {};
+  /// (const U&) -> bool or Readiness: true if those that depend on it can be applied. Called for each object
+  /// after its apply. Default: always true. See controller/readiness.hpp.
+  detail::DependentFunction<Readiness, U> ready = {};
+  /// (const T&) -> bool or Readiness: true if what it stands for is gone, called when no object is left.
+  /// Until then, those that it depends on are not deleted. Default: always true.
+  detail::DependentFunction<Readiness, T> gone = {};
+  /// Deletes an object and applies it again if the server refuses to change an immutable field; see
+  /// ContextApplyOptions::recreate_immutable.
+  bool recreate_immutable = false;
+  /// Treatment of an object that exists and that no owner controls.
+  Unowned unowned = Unowned::refuse;
+  /// Propagation of deletions. With foreground an object is gone when those that it owns are: a Deployment
+  /// with its Pods. Default: background.
+  std::optional<Propagation> propagation = {};
+};
+
+/// The dependents of the objects of kind T: those that it owns, in the order in which they depend on one
+/// another.
+///
+///     auto graph = ek::dependents<Website>()
+///                      .add<ek::ConfigMap>("config", make_config)
+///                      .add<ek::Deployment>("workload", make_deployment,
+///                                           {.after = {"config"}, .ready = ek::rolled_out});
+///     manager.add(ek::controller_for(graph));
+///
+/// Each pass makes the desired objects from the owner, applies those that may exist now, deletes those that
+/// may not, and reports. An object is recognized by its controller and an annotation with the name of its
+/// dependent; others of the same kinds are left alone. Deletions are requested for one uid.
+/// Thread safety: const members may be called concurrently if the program's functions may.
+/// Source: the workflows of the Java Operator SDK; unlike there, a dependent that is to be deleted is waited
+/// for until it is gone, and so are the objects in the way of new ones.
+template <ObjectType T>
+class Dependents {
+ public:
+  /// `name` distinguishes graphs of one program for the same kind of owner; see docs/dependents.md.
+  explicit Dependents(std::string name = {}) : graph_(T::resource, std::move(name)) {}
+
+  /// Declares a dependent of one object, which `make` returns: called with (const T&) or (Context&, const
+  /// T&). The object has a name; its namespace, by default that of the owner, is the owner's.
+  /// Throws std::invalid_argument if the name is not of lower-case letters, digits and '-', or is declared
+  /// already, or if one in `after` is not declared yet.
+  template <ObjectType U, class Make>
+  Dependents& add(std::string name, Make make, DependentOptions<T, U> options = {}) {
+    static_assert(std::invocable<Make&, Context&, const T&> || std::invocable<Make&, const T&>,
+                  "a dependent is made by a function of (const T&) or (Context&, const T&)");
+    const detail::DependentFunction<U, T> one(std::move(make));
+    add_node<U>(
+        std::move(name),
+        [one](Context& context, const T& owner) {
+          std::vector<U> objects;
+          objects.push_back(one(context, owner));
+          return objects;
+        },
+        std::move(options));
+    return *this;
+  }
+  /// Like add(), for any number of objects: `make` returns a std::vector<U>. Objects that it does not return
+  /// any more are deleted, after those that it returns have been applied.
+  template <ObjectType U, class Make>
+  Dependents& add_each(std::string name, Make make, DependentOptions<T, U> options = {}) {
+    static_assert(std::invocable<Make&, Context&, const T&> || std::invocable<Make&, const T&>,
+                  "dependents are made by a function of (const T&) or (Context&, const T&)");
+    add_node<U>(std::move(name), detail::DependentFunction<std::vector<U>, T>(std::move(make)),
+                std::move(options));
+    return *this;
+  }
+
+  /// Selects the conditions that controller_for(graph) writes, if the status of T has `std::vector<Condition>
+  /// conditions`. Default: "Ready".
+  Dependents& conditions(DependentConditions which) {
+    conditions_ = which;
+    return *this;
+  }
+  /// Deletes the dependents in order when the owner is deleted, which this finalizer keeps until then:
+  /// "demo.example.com/dependents". Without it the garbage collector deletes them, in any order.
+  Dependents& delete_in_order(std::string finalizer) {
+    finalizer_ = std::move(finalizer);
+    return *this;
+  }
+
+  /// Does one pass. `owner` is the object that is being reconciled; if it is being deleted, nothing is
+  /// applied. Throws Cancelled; failures of dependents are in the report.
+  DependentsReport reconcile(Context& context, const T& owner) const {
+    return graph_.reconcile(context, &owner, owner.metadata);
+  }
+  /// Deletes all dependents in order: a function for ControllerBuilder::finalize(). Returns done() when they
+  /// are gone. Throws as DependentsReport::result() does.
+  Result clean_up(Context& context, const T& owner) const {
+    return graph_.clean_up(context, &owner, owner.metadata);
+  }
+  /// Does one pass, writes the conditions, and throws if a dependent failed: a whole reconciler.
+  Result operator()(Context& context, const T& owner) const {
+    const DependentsReport report = reconcile(context, owner);
+    if constexpr (detail::HasConditions<T>) {
+      if (conditions_ != DependentConditions::none)
+        context.patch_status(owner, [&](auto& status) {
+          report.write_conditions(status.conditions, owner.metadata.generation, context.clock().wall_now(),
+                                  conditions_);
+        });
+    }
+    return report.result();
+  }
+
+  /// Adds to a controller what the graph needs: a clause owns<U>() for each kind, and the finalizer.
+  void add_to(ControllerBuilder<T>& builder) const {
+    for (const auto& watch : watches_) watch(builder);
+    if (finalizer_.empty()) return;
+    builder.finalize(finalizer_, [graph = graph_](Context& context, const T& owner) {
+      return graph.clean_up(context, &owner, owner.metadata);
+    });
+  }
+  /// Returns the rights that a pass needs besides those of the watches, for ManifestOptions::rules.
+  std::vector<PolicyRule> rules() const {
+    std::vector<PolicyRule> rules = graph_.rules();
+    if (detail::HasConditions<T> && conditions_ != DependentConditions::none)
+      rules.push_back(
+          {{std::string(T::resource.group)}, {std::string(T::resource.plural) + "/status"}, {"patch"}});
+    return rules;
+  }
+
+ private:
+  template <ObjectType U, class Make>
+  void add_node(std::string name, Make make, DependentOptions<T, U> options) {
+    static_assert(T::resource.scope == Scope::cluster || U::resource.scope == Scope::namespaced,
+                  "an owner with a namespace cannot own what is cluster-scoped");
+    detail::DependentNode node{.name = std::move(name), .propagation = options.propagation};
+    if (options.when)
+      node.when = [when = std::move(options.when)](Context& context, const void* owner) {
+        return when(context, *static_cast<const T*>(owner));
+      };
+    if (options.gone)
+      node.gone = [gone = std::move(options.gone)](Context& context, const void* owner) {
+        return gone(context, *static_cast<const T*>(owner));
+      };
+    const ContextApplyOptions apply{
+        .skip_unchanged = true, .recreate_immutable = options.recreate_immutable, .unowned = options.unowned};
+    node.apply = [make = std::move(make), ready = std::move(options.ready), apply](
+                     Context& context, const void* owner, detail::DependentObjects& objects) {
+      detail::apply_dependents<U>(context, make(context, *static_cast<const T*>(owner)), ready, apply,
+                                  objects);
+    };
+    const bool watched = graph_.has(U::resource);
+    graph_.add(std::move(node), options.after, detail::dependent_kind<U, T>());
+    if (!watched) watches_.push_back([](ControllerBuilder<T>& builder) { builder.template owns<U>(); });
+  }
+
+  detail::DependentGraph graph_;
+  std::vector<void (*)(ControllerBuilder<T>&)> watches_;
+  DependentConditions conditions_ = DependentConditions::summary;
+  std::string finalizer_;
+};
+
+/// Begins the declaration of the dependents of T; see Dependents.
+template <ObjectType T>
+Dependents<T> dependents(std::string name = {}) {
+  return Dependents<T>(std::move(name));
+}
+
+/// Returns the description of a controller that keeps the dependents of a graph, and writes the conditions.
+template <ObjectType T>
+ControllerBuilder<T> controller_for(const Dependents<T>& graph, TriggerOptions options = {}) {
+  ControllerBuilder<T> builder(T::resource, graph, std::move(options));
+  graph.add_to(builder);
+  return builder;
+}
+/// Like controller_for(graph), with a reconciler of the program, which calls graph.reconcile() itself:
+///
+///     ek::controller_for(graph, [graph](ek::Context& context, const Website& site) {
+///       const ek::DependentsReport report = graph.reconcile(context, site);
+///       ...
+///       return report.result();
+///     })
+template <ObjectType T, class F>
+requires ObjectReconciler<F, T> || RequestReconciler<F> ControllerBuilder<T> controller_for(
+    const Dependents<T>& graph, F reconciler, TriggerOptions options = {}) {
+  ControllerBuilder<T> builder(T::resource, std::move(reconciler), std::move(options));
+  graph.add_to(builder);
+  return builder;
+}
+
+}  // namespace v0
+}  // namespace evenkeel

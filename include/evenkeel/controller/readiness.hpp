@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conditions of built-in kinds for DependentOptions::ready.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include <evenkeel/api/kinds/apps.hpp>
+#include <evenkeel/api/kinds/batch.hpp>
+#include <evenkeel/base/export.hpp>
+#include <evenkeel/controller/dependents_report.hpp>
+
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
+
+struct RolledOut {
+  EVENKEEL_API Readiness operator()(const Deployment& deployment) const;
+  EVENKEEL_API Readiness operator()(const StatefulSet& set) const;
+  EVENKEEL_API Readiness operator()(const DaemonSet& set) const;
+};
+
+struct Completed {
+  EVENKEEL_API Readiness operator()(const Job& job) const;
+};
+
+}  // namespace detail
+
+/// Ready: the controller of a Deployment, StatefulSet or DaemonSet has seen its last change, and all its Pods
+/// have it and are available. Source: kubectl rollout status; unlike it, a strategy OnDelete or a partition
+/// is waited for like any other change.
+inline constexpr detail::RolledOut rolled_out;
+/// Ready: the Job has the condition Complete.
+inline constexpr detail::Completed completed;
+
+/// Returns a condition for any kind whose status has a list of conditions: ready if that of this type is
+/// "True".
+inline auto has_condition(std::string type) {
+  return [type = std::move(type)](const auto& object) -> Readiness {
+    for (const auto& condition : object.status.conditions) {
+      if (condition.type == type)
+        return {condition.status == "True", type + " is " + std::string(condition.status)};
+    }
+    return not_ready("it has no condition " + type);
+  };
+}
+
+}  // namespace v0
+}  // namespace evenkeel

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <stdexcept>
+
+#include <evenkeel/base/error.hpp>
+#include <evenkeel/client/errors.hpp>
+#include <evenkeel/controller/dependents.hpp>
+
+#include "controller/apply_plan.hpp"
+#include "controller/dependents_core.hpp"
+#include "controller/dependents_pass.hpp"
+
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
+namespace {
+
+// Time after which a clean-up looks again if no event has shown the end of an object before.
+constexpr Duration clean_up_period = std::chrono::minutes{1};
+
+bool is_sound(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !name.empty() && letter(name.front()) && letter(name.back()) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || c == '-'; });
+}
+
+[[noreturn]] void refuse(const ResourceInfo& owner, const std::string& why) {
+  throw std::invalid_argument("dependents of " + std::string(owner.kind) + ": " + why);
+}
+
+void require_sound(const ResourceInfo& owner, const std::string& name) {
+  if (!is_sound(name)) refuse(owner, "a name is of lower-case letters, digits and '-', not \"" + name + "\"");
+}
+
+}  // namespace
+
+DependentGraph::DependentGraph(const ResourceInfo& owner, std::string name)
+    : owner_(owner), name_(std::move(name)) {
+  if (!name_.empty()) require_sound(owner_, name_);
+}
+
+void DependentGraph::add(DependentNode node, const std::vector<std::string>& after, DependentKind kind) {
+  require_sound(owner_, node.name);
+  const std::string condition = dependent_condition_type(node.name);
+  for (const DependentNode& other : nodes_) {
+    if (other.name == node.name) refuse(owner_, "\"" + node.name + "\" is declared twice");
+    if (dependent_condition_type(other.name) == condition)
+      refuse(owner_,
+             "\"" + other.name + "\" and \"" + node.name + "\" have the same condition, " + condition);
+  }
+  for (const std::string& name : after) {
+    const std::size_t position = position_of(name, node.name);
+    if (std::find(node.after.begin(), node.after.end(), position) == node.after.end())
+      node.after.push_back(position);
+  }
+  const auto found = std::find_if(kinds_.begin(), kinds_.end(),
+                                  [&](const DependentKind& one) { return one.resource == kind.resource; });
+  node.kind = static_cast<std::size_t>(found - kinds_.begin());
+  if (found == kinds_.end()) kinds_.push_back(std::move(kind));
+  nodes_.push_back(std::move(node));
+}
+
+std::size_t DependentGraph::position_of(const std::string& name, const std::string& of) const {
+  if (name == of) refuse(owner_, "\"" + of + "\" is after itself");
+  std::string names;
+  for (std::size_t at = 0; at < nodes_.size(); ++at) {
+    if (nodes_[at].name == name) return at;
+    names += (at == 0 ? "\"" : ", \"") + nodes_[at].name + "\"";
+  }
+  refuse(owner_, "\"" + of + "\" is after \"" + name + "\", which is not declared before it; " +
+                     (names.empty() ? "nothing is" : "declared are " + names));
+}
+
+bool DependentGraph::has(const ResourceId& resource) const {
+  return std::any_of(kinds_.begin(), kinds_.end(),
+                     [&](const DependentKind& kind) { return kind.resource == resource; });
+}
+
+DependentsReport DependentGraph::reconcile(Context& context, const void* owner,
+                                           const ObjectMeta& metadata) const {
+  DependentsPass pass(*this, context, owner, metadata);
+  return is_deleting(metadata) ? pass.stand_still() : pass.run(DependentPurpose::reconcile);
+}
+
+Result DependentGraph::clean_up(Context& context, const void* owner, const ObjectMeta& metadata) const {
+  const DependentsReport report =
+      DependentsPass(*this, context, owner, metadata).run(DependentPurpose::clean_up);
+  Result result = report.result();
+  return report.ready() ? result : requeue_after(clean_up_period, "deleting dependents: " + report.str());
+}
+
+std::vector<PolicyRule> DependentGraph::rules() const {
+  std::vector<PolicyRule> rules;
+  for (const DependentKind& kind : kinds_)
+    rules.push_back({{kind.resource.group}, {kind.resource.plural}, {"create", "delete", "patch"}});
+  return merge_rules(rules);
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel
