@@ -32,6 +32,7 @@ void live(ek::testing::Harness& cluster) {
 
 TEST(CensusFaults, EndAsIfNothingHadGoneWrong) {
   const auto result = ek::testing::explore(census_controller, live);
+  RecordProperty("explored", result.describe());
   EXPECT_TRUE(result.ok()) << result.describe();
   EXPECT_GT(result.plans_run, 10U) << result.describe();
 }

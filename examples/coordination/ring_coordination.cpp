@@ -43,7 +43,9 @@ ec::ProcessGroupAdapter<RingCluster> RingCoordination::adapter() {
     return cluster.spec.automation_options.synchronization_mode;
   };
   adapter.scope = [](const RingCluster& cluster) { return cluster.spec.process_group_id_prefix; };
-  adapter.read = [this](const RingCluster& cluster) { return process_cluster(cluster, options_.sites); };
+  adapter.read = [this](const RingCluster& cluster) {
+    return process_cluster(cluster, options_.sites, options_.coordinators);
+  };
   adapter.write = write_cluster;
   adapter.remove = remove_pod;
   adapter.wanted_command_line = [](const RingCluster& cluster, const ec::ProcessGroup& group) {
@@ -97,6 +99,7 @@ ec::ProcessGroupOptions RingCoordination::options_for(const RingCluster& cluster
   options.meter = meter_;
   options.clock = options_.clock;
   options.liveness.silence = options_.silence;
+  options.retry = options_.retry;
   ec::ProcessGroupTimes& times = options.times;
   times.minimum_uptime_for_restart = options_.minimum_uptime;
   times.minimum_recovery_for_inclusion = options_.minimum_uptime;

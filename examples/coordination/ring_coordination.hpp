@@ -31,7 +31,9 @@ struct RingCoordinationOptions {
   /// inclusion.
   ek::Duration minimum_uptime = std::chrono::minutes{10};
   ek::Duration silence = std::chrono::seconds{60};
-  std::size_t sites = 3;  ///< Number of sites that share the coordinators of the database.
+  ek::Duration retry = std::chrono::seconds{2};  ///< Delay before a waiting step is retried.
+  std::size_t sites = 3;         ///< Number of sites that share the coordinators of the database.
+  std::size_t coordinators = 9;  ///< Number of coordinators of the database.
   std::shared_ptr<const ek::Clock> clock = ek::real_clock();
 };
 

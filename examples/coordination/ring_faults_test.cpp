@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ring-operator in mode local with something that goes wrong at each of its writes (docs/exploring.md). The
-// simulated database and the store are outside of Kubernetes, and survive the operator.
+// ring-operator with something that goes wrong at each of its writes (docs/exploring.md). The simulated
+// database and the store are outside of Kubernetes, and survive the operator.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -25,6 +25,7 @@ using namespace std::chrono_literals;
 namespace {
 
 const ek::ObjectKey dc1{"default", "dc1"};
+constexpr int database_processes = 3;  // all of them are coordinators
 
 /// The clock of a run, which begins after its operator was made.
 class RunClock final : public ek::Clock {
@@ -47,16 +48,23 @@ struct Process;
 struct Outside {
   std::shared_ptr<RunClock> clock = std::make_shared<RunClock>();
   std::shared_ptr<ec::MemoryStore> store = std::make_shared<ec::MemoryStore>();
-  RingDatabase database{{.processes = 10}, ek::TimePoint{}};
+  RingDatabase database{{.processes = database_processes, .coordinators = database_processes},
+                        ek::TimePoint{}};
   std::vector<std::shared_ptr<Process>> processes = {};  ///< Of the operator, one after the other.
 
-  /// Returns the exclusions, the processes with their command lines, and the number of coordinators.
+  /// Returns the exclusions, the processes with their command lines, and the number of coordinators that
+  /// stay.
   std::string str() const {
     const RingStatus status = database.status(clock->now());
-    std::string text = std::to_string(status.coordinators.size()) + " coordinators; excluded:";
+    std::string text = "excluded:";
     for (const std::string& one : status.exclusions) text += " " + one;
-    for (const RingProcess& one : status.processes) text += "; " + one.command_line;
-    return text;
+    std::size_t coordinators = 0;
+    for (const RingProcess& one : status.processes) {
+      text += "; " + one.command_line;
+      const auto role = std::find(one.roles.begin(), one.roles.end(), "coordinator");
+      if (role != one.roles.end() && !one.excluded) ++coordinators;
+    }
+    return text + "; coordinators: " + std::to_string(coordinators);
   }
   bool operator==(const Outside& other) const { return str() == other.str(); }
 };
@@ -107,7 +115,10 @@ struct Process {
                      {.incarnation = "run-" + std::to_string(outside.processes.size()),
                       .time_scale = 60,
                       .minimum_uptime = 1min,
+                      .silence = 10min,
+                      .retry = 1min,
                       .sites = 1,
+                      .coordinators = database_processes,
                       .clock = outside.clock}),
         steps(database, {.poll = 1s, .rest = 5s}) {}
 
@@ -198,11 +209,11 @@ void run(ek::testing::Harness& cluster, Outside& outside, int seconds) {
   }
 }
 
-RingCluster ring() {
+RingCluster ring(ec::Mode mode) {
   return {.metadata = {.name = dc1.name, .namespace_ = dc1.namespace_},
           .spec = {.process_group_id_prefix = "dc1",
-                   .processes = {.storage = 5, .log = 5},
-                   .automation_options = {.synchronization_mode = ec::Mode::local}}};
+                   .processes = {.storage = database_processes - 1, .log = 1},
+                   .automation_options = {.synchronization_mode = mode}}};
 }
 
 /// Returns a world with the Pods of a database that runs, so that the plans are about what happens to it.
@@ -211,7 +222,7 @@ ek::apiserver::World world_with_pods() {
   ek::testing::Harness first;
   outside.clock->follow(first.clock());
   first.add(make(outside));
-  first.create({ring()});
+  first.create({ring(ec::Mode::local)});
   run(first, outside, 3);
   ek::testing::Harness cluster;
   const auto config = first.get<ek::ConfigMap>(dc1);
@@ -229,16 +240,16 @@ ek::apiserver::World world_with_pods() {
   return cluster.snapshot();
 }
 
-void begin(ek::testing::Harness& cluster, Outside& outside) {
+void begin(ek::testing::Harness& cluster, Outside& outside, ec::Mode mode) {
   outside.clock->follow(cluster.clock());
   Nodes(cluster, outside).start();
-  cluster.create({ring()});
+  cluster.create({ring(mode)});
   run(cluster, outside, 2);
 }
 
-void replace_a_process(ek::testing::Harness& cluster, Outside& outside) {
+void replace_a_coordinator(ek::testing::Harness& cluster, Outside& outside) {
   cluster.edit<RingCluster>(
-      dc1, [](RingCluster& ring) { ring.spec.process_groups_to_remove = {"dc1-storage-5"}; });
+      dc1, [](RingCluster& ring) { ring.spec.process_groups_to_remove = {"dc1-storage-1"}; });
   run(cluster, outside, 6);
 }
 
@@ -249,13 +260,19 @@ void restart_with_a_knob(ek::testing::Harness& cluster, Outside& outside) {
 
 class RingFaults : public ::testing::Test {
  protected:
-  static void expect_no_problem(void (*change)(ek::testing::Harness&, Outside&)) {
-    const auto live = [change](ek::testing::Harness& cluster, Outside& outside) {
-      begin(cluster, outside);
+  using Change = void (*)(ek::testing::Harness&, Outside&);
+
+  /// Explores a change of a database that runs.
+  static void explore_change(ec::Mode mode, Change change) {
+    const auto live = [mode, change](ek::testing::Harness& cluster, Outside& outside) {
+      begin(cluster, outside, mode);
       change(cluster, outside);
     };
-    const auto result =
-        ek::testing::explore<Outside>(make, live, {.harness = {.world = world_with_pods()}, .limit = 5s});
+    expect_no_problem(live, {.world = world_with_pods()});
+  }
+  template <class Workload>
+  static void expect_no_problem(const Workload& workload, const ek::testing::HarnessOptions& harness) {
+    const auto result = ek::testing::explore<Outside>(make, workload, {.harness = harness, .limit = 5s});
     RecordProperty("explored", result.describe());
     EXPECT_TRUE(result.ok()) << result.describe();
     EXPECT_GT(result.plans_run, 20U) << result.describe();
@@ -264,10 +281,21 @@ class RingFaults : public ::testing::Test {
 
 }  // namespace
 
+TEST_F(RingFaults, EndAsIfNothingHadGoneWrongWithANewDatabase) {
+  const auto live = [](ek::testing::Harness& cluster, Outside& outside) {
+    begin(cluster, outside, ec::Mode::global);
+  };
+  expect_no_problem(live, {});
+}
+
 TEST_F(RingFaults, EndAsIfNothingHadGoneWrongWithAReplacement) {
-  expect_no_problem(replace_a_process);
+  explore_change(ec::Mode::local, replace_a_coordinator);
+}
+
+TEST_F(RingFaults, EndAsIfNothingHadGoneWrongWithAReplacementInAgreement) {
+  explore_change(ec::Mode::global, replace_a_coordinator);
 }
 
 TEST_F(RingFaults, EndAsIfNothingHadGoneWrongWithARestart) {
-  expect_no_problem(restart_with_a_knob);
+  explore_change(ec::Mode::local, restart_with_a_knob);
 }

@@ -118,12 +118,11 @@ bool is_complete(const RingClusterSpec& spec, const Groups& groups) {
   return count_ready(groups) == wanted && groups.size() == static_cast<std::size_t>(wanted);
 }
 
-ec::ProcessCluster process_cluster(const RingCluster& cluster, std::size_t sites) {
+ec::ProcessCluster process_cluster(const RingCluster& cluster, std::size_t sites, std::size_t coordinators) {
   ec::ProcessCluster result;
   result.version = cluster.spec.version;
   for (const auto& [process_class, count] : wanted_counts(cluster.spec))
     result.process_counts[process_class] = static_cast<std::size_t>(count);
-  constexpr std::size_t coordinators = 9;
   result.coordinator_count = coordinators;
   result.coordinator_classes = {{"storage"}, {"log"}};
   result.coordinator_limits = {{std::string(ec::locality::zone_id), 1},

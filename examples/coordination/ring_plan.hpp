@@ -40,5 +40,6 @@ int count_ready(const std::vector<ec::ProcessGroup>& groups);
 /// Returns true if exactly the desired groups exist.
 bool is_complete(const RingClusterSpec& spec, const std::vector<ec::ProcessGroup>& groups);
 
-/// Converts the resource to the input of the process group rules.
-ec::ProcessCluster process_cluster(const RingCluster& cluster, std::size_t sites);
+/// Converts the resource to the input of the process group rules. `coordinators`: the number of coordinators
+/// of the database, which the sites share.
+ec::ProcessCluster process_cluster(const RingCluster& cluster, std::size_t sites, std::size_t coordinators);

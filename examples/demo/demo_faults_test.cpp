@@ -36,6 +36,7 @@ void live(ek::testing::Harness& cluster) {
 
 TEST(DemoFaults, EndAsIfNothingHadGoneWrong) {
   const auto result = ek::testing::explore(demo_controller, live);
+  RecordProperty("explored", result.describe());
   EXPECT_TRUE(result.ok()) << result.describe();
   EXPECT_GT(result.plans_run, 20U) << result.describe();
 }

@@ -70,6 +70,7 @@ void live(ek::testing::Harness& cluster) {
 
 TEST(HealthMonitorFaults, EndAsIfNothingHadGoneWrong) {
   const auto result = ek::testing::explore(make, live, {.limit = 3min});
+  RecordProperty("explored", result.describe());
   EXPECT_TRUE(result.ok()) << result.describe();
   EXPECT_GT(result.plans_run, 10U) << result.describe();
 }

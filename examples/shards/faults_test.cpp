@@ -37,6 +37,7 @@ void live(ek::testing::Harness& cluster) {
 
 TEST(ShardsFaults, EndAsIfNothingHadGoneWrong) {
   const auto result = ek::testing::explore(make, live, {.limit = 30s});
+  RecordProperty("explored", result.describe());
   EXPECT_TRUE(result.ok()) << result.describe();
   EXPECT_GT(result.plans_run, 10U) << result.describe();
 }

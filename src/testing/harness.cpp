@@ -23,6 +23,7 @@
 #include "testing/harness_report.hpp"
 #include "testing/harness_transport.hpp"
 #include "testing/harness_webhooks.hpp"
+#include "testing/suspended_call.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -30,6 +31,7 @@ namespace testing {
 namespace {
 
 constexpr std::size_t runs_shown = 5;
+constexpr std::size_t stack_bytes = std::size_t{1} << 20;
 /// Limit of a wait without a deadline; a run that waits longer is considered blocked.
 constexpr Duration patience = std::chrono::hours{1};
 
@@ -104,8 +106,17 @@ class Harness::Impl {
     std::vector<std::unique_ptr<Controller>> controllers;
   };
 
+  // A process that stands still in the middle of a run, while the next one works.
+  struct Overtaken {
+    std::unique_ptr<detail::SuspendedCall> run;
+    std::unique_ptr<Process> process;
+  };
+
   void begin_process();
+  void begin_next_process();
   void end_process();
+  bool run_one(Controller& controller);
+  void go_on();
   void host(const ControllerSpec& added);
   Result reconcile(const ReconcileFunction& inner, const std::string& controller, Context& context);
   void take_log(ReconcileRun* run);
@@ -121,20 +132,26 @@ class Harness::Impl {
   std::uint64_t faults_fired() const;
   void check_last() const;
   std::shared_ptr<http::Transport> controllers_transport() const;
+  Client controllers_client() const;
   std::shared_ptr<http::Transport> test_transport() const;
   void on_write(Write write);
   void cancel_controllers() const;
+  std::function<std::uint64_t()> term() const;
   bool is_dead() const { return options_.hooks && options_.hooks->is_dead(); }
   bool ends_after_run() const { return options_.hooks && options_.hooks->ends_after_run(); }
 
   const std::shared_ptr<LogRecorder> recorder_;
   const std::shared_ptr<HarnessTransport> transport_;
   const std::shared_ptr<AccessRecorder> accesses_ = std::make_shared<AccessRecorder>();
-  const Client controllers_client_;
+  const std::shared_ptr<http::Transport> controllers_transport_;
+  Client controllers_client_;
   const Client background_client_;  // of the recorder of Events
   std::vector<ControllerSpec> specs_;
   std::multimap<TimePoint, std::function<void()>> actions_;
   std::unique_ptr<Process> process_;
+  v0::detail::FiberStacks stacks_{stack_bytes};
+  detail::SuspendedCall* call_ = nullptr;  // that runs
+  std::optional<Overtaken> overtaken_;
   std::size_t turn_of_ = 0;  // the controller that is tried first
   TimePoint run_start_{};
   bool running_ = false;
@@ -154,13 +171,8 @@ Harness::Impl::Impl(HarnessOptions options)
       transport_(std::make_shared<HarnessTransport>(
           core_, clock_, options_.cache_lag, [this](Write write) { on_write(std::move(write)); },
           options_.on_exec)),
-      controllers_client_({.server = "http://harness"}, {.transport = controllers_transport(),
-                                                         .clock = clock_,
-                                                         .log = Log(recorder_),
-                                                         .field_owner = options_.name,
-                                                         .seed = options_.seed,
-                                                         .tracer = tracer_for(options_, clock_),
-                                                         .access_recorder = accesses_}),
+      controllers_transport_(controllers_transport()),
+      controllers_client_(controllers_client()),
       background_client_({.server = "http://harness"},
                          {.transport = std::make_shared<BackgroundTransport>(transport_->inner()),
                           .clock = clock_,
@@ -180,20 +192,38 @@ Harness::Impl::Impl(HarnessOptions options)
 }
 
 Harness::Impl::~Impl() {
+  if (overtaken_) go_on();
   clock_->set_pass({});
   end_process();
 }
 
 std::shared_ptr<http::Transport> Harness::Impl::controllers_transport() const {
   if (!options_.hooks) return transport_;
-  options_.hooks->begin(core_, clock_, [this] { cancel_controllers(); });
+  options_.hooks->begin(
+      core_, clock_,
+      {.cancel = [this] { cancel_controllers(); }, .stand_still = [this] { call_->suspend(); }});
   return options_.hooks->around_controllers(transport_);
+}
+
+Client Harness::Impl::controllers_client() const {
+  return Client({.server = "http://harness"}, {.transport = controllers_transport_,
+                                               .clock = clock_,
+                                               .log = Log(recorder_),
+                                               .field_owner = options_.name,
+                                               .seed = options_.seed,
+                                               .tracer = tracer_for(options_, clock_),
+                                               .access_recorder = accesses_});
 }
 
 std::shared_ptr<http::Transport> Harness::Impl::test_transport() const {
   auto direct = std::make_shared<DirectTransport>(core_, transport_->inner());
   if (!options_.hooks) return direct;
   return options_.hooks->around_test(std::move(direct));
+}
+
+std::function<std::uint64_t()> Harness::Impl::term() const {
+  if (!options_.hooks || !options_.hooks->has_terms()) return nullptr;
+  return [hooks = options_.hooks] { return hooks->term(); };
 }
 
 // Does what a manager does without a grace period: no key is handed out any more, and the stop tokens are
@@ -271,6 +301,7 @@ void Harness::Impl::host(const ControllerSpec& added) {
                                                                           .log = Log(recorder_),
                                                                           .clock = clock_,
                                                                           .seed = seed,
+                                                                          .term = term(),
                                                                           .events = &process_->events,
                                                                           .points = options_.hooks.get()}));
   controller->attach();
@@ -280,14 +311,46 @@ void Harness::Impl::restart() {
   end_process();
   take_log(nullptr);
   if (options_.hooks) {
-    options_.hooks->on_restart();
-    specs_.clear();
-    begin_process();
-    for (ControllerSpec& spec : options_.hooks->controllers()) add(std::move(spec));
+    begin_next_process();
     return;
   }
   begin_process();
   for (const ControllerSpec& spec : specs_) host(spec);
+}
+
+void Harness::Impl::begin_next_process() {
+  options_.hooks->on_restart();
+  specs_.clear();
+  begin_process();
+  for (ControllerSpec& spec : options_.hooks->controllers()) add(std::move(spec));
+}
+
+// Runs a key of the controller, if one is due. A run that may stand still has a stack of its own.
+bool Harness::Impl::run_one(Controller& controller) {
+  if (!options_.hooks || !options_.hooks->may_stand_still()) return controller.step();
+  const auto ran = std::make_shared<bool>(true);
+  auto call =
+      std::make_unique<detail::SuspendedCall>(stacks_, [ran, &controller] { *ran = controller.step(); });
+  call_ = call.get();
+  call->resume();
+  call_ = nullptr;
+  if (call->has_returned()) return *ran;
+  running_ = false;
+  process_->cache.stop();                      // it sees nothing more,
+  controllers_client_ = controllers_client();  // also not the writes of the next one
+  overtaken_ = Overtaken{std::move(call), std::move(process_)};
+  begin_next_process();
+  return true;
+}
+
+// Lets the process that stands still end its run; then it is gone.
+void Harness::Impl::go_on() {
+  running_ = true;
+  run_start_ = clock_->now();
+  overtaken_->run->resume();
+  const Overtaken gone = std::move(*overtaken_);
+  overtaken_.reset();
+  options_.hooks->on_gone();
 }
 
 void Harness::Impl::enqueue(const ObjectKey& key, std::string_view controller) {
@@ -310,18 +373,19 @@ Result Harness::Impl::reconcile(const ReconcileFunction& inner, const std::strin
   running_ = true;
   run_start_ = clock_->now();
   const std::uint64_t fired = faults_fired();
+  const std::size_t number = runs_.size() - 1;  // others may begin before it ends
   const auto end = [&](ReconcileOutcome outcome) {
     running_ = false;
     hit_by_fault_ = faults_fired() != fired;
     outcome.timed_out = context.deadline() && clock_->now() >= *context.deadline();
-    runs_.back().outcome = std::move(outcome);
+    runs_[number].outcome = std::move(outcome);
   };
   try {
     Result result = inner(context);
     end(outcome_of(result));
     return result;
   } catch (...) {
-    runs_.back().error = std::current_exception();
+    runs_[number].error = std::current_exception();
     end(outcome_of(std::current_exception(), false));
     throw;
   }
@@ -336,12 +400,13 @@ void Harness::Impl::take_log(ReconcileRun* run) {
 
 const ReconcileRun* Harness::Impl::step() {
   if (ends_after_run()) restart();
+  if (overtaken_ && options_.hooks->goes_on()) go_on();
   turn();
   if (all_synced()) transport_->start_lag();
   const auto& controllers = process_->controllers;
   for (std::size_t at = 0; at < controllers.size(); ++at) {
     const std::size_t number = (turn_of_ + at) % controllers.size();
-    if (!controllers[number]->step()) continue;
+    if (!run_one(*controllers[number])) continue;
     turn_of_ = number + 1;
     write_events();
     take_log(&runs_.back());

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -22,10 +23,17 @@ namespace testing::detail {
 /// Thread safety: one thread at a time, that of the harness.
 class HarnessHooks : public v0::detail::ExplorePoints {
  public:
-  /// Called first, with the server and the clock of the harness, and a function that stops and cancels the
-  /// controllers as a manager does when leadership is lost.
+  /// Functions of the harness.
+  struct Controls {
+    /// Stops and cancels the controllers as a manager does when leadership is lost.
+    std::function<void()> cancel = {};
+    /// Called in a run: the process stands still there, and the next one begins. Returns once goes_on().
+    std::function<void()> stand_still = {};
+  };
+
+  /// Called first, with the server and the clock of the harness.
   virtual void begin(std::shared_ptr<apiserver::SharedCore> core,
-                     std::shared_ptr<const evenkeel::Clock> clock, std::function<void()> cancel) = 0;
+                     std::shared_ptr<const evenkeel::Clock> clock, Controls controls) = 0;
   /// Return the transports of the controllers and of the test, which pass requests on to `inner`.
   virtual std::shared_ptr<http::Transport> around_controllers(std::shared_ptr<http::Transport> inner) = 0;
   virtual std::shared_ptr<http::Transport> around_test(std::shared_ptr<http::Transport> inner) = 0;
@@ -44,8 +52,19 @@ class HarnessHooks : public v0::detail::ExplorePoints {
   virtual bool is_dead() const = 0;
   /// Returns true if the process is to end once the present run has ended.
   virtual bool ends_after_run() const = 0;
-  /// Called when the process has ended, before the next one begins.
+  /// Called when the process has ended, or stands still, before the next one begins.
   virtual void on_restart() = 0;
+  /// Returns true if controllers learn the leadership term of their process.
+  virtual bool has_terms() const = 0;
+  /// Returns the term of the present process.
+  virtual std::uint64_t term() const = 0;
+
+  /// Returns true if the next run may stand still.
+  virtual bool may_stand_still() const = 0;
+  /// Returns true once if the process that stands still is to go on.
+  virtual bool goes_on() = 0;
+  /// Called when its run has ended: it is gone.
+  virtual void on_gone() = 0;
 };
 
 }  // namespace testing::detail

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operator of docs/exploring.md.
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -108,6 +110,32 @@ ek::ControllerSpec repaired_disk_controller(Cloud& cloud) {
   });
 }
 
+void grow_a_disk(ek::testing::Harness& cluster) {
+  buy_a_disk(cluster);
+  cluster.edit<Disk>({"default", "data"}, [](Disk& disk) { disk.spec.size = 3; });
+  cluster.settle();
+}
+
+struct FencedCloud {
+  std::map<std::string, int> disks;
+  std::uint64_t latest = 0;
+
+  void resize(const std::string& name, int size, std::uint64_t term) {
+    if (term < latest) throw std::runtime_error("there is a later leader");
+    latest = term;
+    disks[name] = size;
+  }
+  bool operator==(const FencedCloud& other) const { return disks == other.disks; }
+};
+
+ek::ControllerSpec fenced_disk_controller(FencedCloud& cloud) {
+  return ek::controller_for<Disk>([&cloud](ek::Context& context, const Disk& disk) {
+    context.explore_point("resize disk",
+                          [&] { cloud.resize(disk.metadata.name, disk.spec.size, context.term().value()); });
+    context.patch_status(disk, [&](DiskStatus& status) { status.size = disk.spec.size; });
+  });
+}
+
 std::string page() {
   std::ifstream file(EVENKEEL_SOURCE_DIR "/docs/exploring.md");
   return {std::istreambuf_iterator<char>(file), {}};
@@ -133,6 +161,18 @@ TEST(ExploreDocument, ShowsTheOutputOfItsDisk) {
 
 TEST(ExploreDocument, RepairsItsDisk) {
   const auto result = ek::testing::explore<Cloud>(repaired_disk_controller, buy_a_disk);
+  EXPECT_TRUE(result.ok()) << result.describe();
+  EXPECT_THAT(page(), ::testing::HasSubstr(result.describe())) << result.describe();
+}
+
+TEST(ExploreDocument, ShowsTheOutputOfItsDiskWithTwoReplicas) {
+  const auto result = ek::testing::explore<Cloud>(repaired_disk_controller, grow_a_disk, {.replicas = 2});
+  EXPECT_FALSE(result.ok());
+  EXPECT_THAT(page(), ::testing::HasSubstr(result.describe())) << result.describe();
+}
+
+TEST(ExploreDocument, FencesItsDisk) {
+  const auto result = ek::testing::explore<FencedCloud>(fenced_disk_controller, grow_a_disk, {.replicas = 2});
   EXPECT_TRUE(result.ok()) << result.describe();
   EXPECT_THAT(page(), ::testing::HasSubstr(result.describe())) << result.describe();
 }

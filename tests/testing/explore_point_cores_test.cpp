@@ -20,17 +20,25 @@ using ::testing::IsEmpty;
 
 TEST(PointPlan, NamesPointsAndLossesOfLeadership) {
   const Plan plan{{crash_at({resize}), crash_past({resize, 2}), lose_leadership_before({creation}),
-                   lose_leadership_after({creation, 3})}};
+                   lose_leadership_after({creation, 3}), overtake_at({resize}),
+                   overtake_at({resize, 2}, {edit})}};
   EXPECT_EQ(
       plan.str(),
       "crash at point resize volume default/web, before its effect; then crash past point resize "
       "volume default/web (2), after its effect; then lose leadership right before create pods default/web; "
-      "then lose leadership right after create pods default/web (3)");
+      "then lose leadership right after create pods default/web (3); then another replica takes over at "
+      "point "
+      "resize volume default/web, whose effect follows when nothing is left to do at that time; then another "
+      "replica takes over at point resize volume default/web (2), whose effect follows when nothing is left "
+      "to "
+      "do after workload: patch pods default/web");
   EXPECT_EQ(plan.code(), R"(ek::testing::Plan{{
     ek::testing::crash_at({"point resize volume default/web"}),
     ek::testing::crash_past({"point resize volume default/web", 2}),
     ek::testing::lose_leadership_before({"create pods default/web"}),
     ek::testing::lose_leadership_after({"create pods default/web", 3}),
+    ek::testing::overtake_at({"point resize volume default/web"}),
+    ek::testing::overtake_at({"point resize volume default/web", 2}, {"workload: patch pods default/web"}),
 }})");
 }
 
@@ -97,6 +105,57 @@ TEST(PointPlanCore, LosesLeadershipAfterAWrite) {
   EXPECT_FALSE(core.has_lost_leadership());
   core.on_written(treatment);
   EXPECT_TRUE(core.has_lost_leadership());
+}
+
+TEST(PointPlanCore, LetsAProcessStandStillUntilTheNextOneIsIdle) {
+  PlanCore core({{overtake_at({resize})}});
+  EXPECT_TRUE(core.may_be_overtaken());
+  core.on_point(resize, true);
+  EXPECT_TRUE(core.is_overtaken());
+  EXPECT_FALSE(core.may_be_overtaken());
+  EXPECT_FALSE(core.ends_after_run());
+  EXPECT_TRUE(core.take_restart().takes_over);
+  EXPECT_FALSE(core.is_overtaken());
+  EXPECT_FALSE(core.goes_on());
+  core.on_idle(true);
+  EXPECT_TRUE(core.goes_on());
+  EXPECT_FALSE(core.goes_on());
+  EXPECT_TRUE(core.has_lost_leadership());
+  core.on_gone();
+  EXPECT_FALSE(core.has_lost_leadership());
+  EXPECT_FALSE(core.ends_after_run());
+  EXPECT_THAT(core.missed(), IsEmpty());
+}
+
+TEST(PointPlanCore, LetsAProcessStandStillUntilTheNextOneHasFollowedAWrite) {
+  PlanCore core({{overtake_at({resize}, {edit})}});
+  core.on_point(resize, true);
+  core.take_restart();
+  core.on_idle(true);
+  EXPECT_FALSE(core.goes_on());
+  core.on_written(core.on_write(edit));
+  EXPECT_FALSE(core.goes_on());
+  core.on_idle(true);
+  EXPECT_TRUE(core.goes_on());
+}
+
+TEST(PointPlanCore, LetsAProcessGoOnWhenTheNextOneIsNeverIdle) {
+  PlanCore core({{overtake_at({resize})}});
+  core.on_point(resize, true);
+  core.take_restart();
+  for (std::size_t run = 1; run < runs_in_the_dark; ++run) core.on_run();
+  EXPECT_FALSE(core.goes_on());
+  core.on_run();
+  EXPECT_TRUE(core.goes_on());
+}
+
+TEST(PointPlanCore, LetsAProcessGoOnAtTheEndOfTheWorkload) {
+  PlanCore core({{overtake_at({resize}, {edit})}});
+  core.on_point(resize, true);
+  core.take_restart();
+  core.finish();
+  core.on_idle(false);
+  EXPECT_TRUE(core.goes_on());
 }
 
 // ---- Judge
@@ -206,6 +265,22 @@ TEST(PointEnumerator, CrashesAtPoints) {
                           "crash past point fourth default/web, after its effect"));
   const Plans all = enumerate(trace, {}, {.scope = ExploreScope::all});
   EXPECT_EQ(plans_about(all, "point").size(), 8u);
+}
+
+// With two replicas: at once, and after the next change of the workload.
+TEST(PointEnumerator, OvertakesTheLeaderAtItsCallsOutside) {
+  Trace trace = trace_of_a_leader();
+  trace.writes.push_back(write_of(edit, pod("3", "a"), pod("3", "b")));
+  trace.points = {{.moment = {"point first default/web"}, .writes = 1, .runs = 1, .of_leader = true},
+                  {.moment = {"point everywhere default/web"}, .writes = 1, .runs = 1},
+                  {.moment = {"point last default/web"}, .writes = 4, .runs = 3, .of_leader = true}};
+  EXPECT_THAT(plans_about(enumerate(trace, {}, {}), "takes over"), IsEmpty());
+  const std::string at = "another replica takes over at point ";
+  EXPECT_THAT(
+      plans_about(enumerate(trace, {}, {.replicas = 2}), "takes over"),
+      ElementsAre(at + "first default/web, whose effect follows when nothing is left to do at that time",
+                  at + "first default/web, whose effect follows when nothing is left to do after " + edit,
+                  at + "last default/web, whose effect follows when nothing is left to do at that time"));
 }
 
 TEST(PointEnumerator, PairsPointsWithWritesInTheirOrder) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that change something outside of Kubernetes, under crashes at the calls that they marked.
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -97,6 +99,74 @@ TEST(ExplorePoint, FindsNothingInTheRepairedForm) {
   const Exploration result = explore<Volumes>(repaired_controller, create_and_grow, {.steps = 2});
   EXPECT_TRUE(result.ok()) << result.describe();
   EXPECT_GT(result.plans_run, 20u);
+}
+
+// ---- A second replica
+
+// A size may be set again, but not after the next leader has set another one.
+TEST(ExplorePoint, FindsACallOfAFormerLeaderThatComesLate) {
+  const Exploration result = explore<Volumes>(repaired_controller, create_and_grow, {.replicas = 2});
+  ASSERT_EQ(result.findings.size(), 1u) << result.describe();
+  const Finding& finding = result.findings[0];
+  const Moment growth{"workload: patch stores.test.evenkeel.dev default/main"};
+  EXPECT_EQ(finding.plan, (Plan{{overtake_at(resize, growth)}})) << result.describe();
+  ASSERT_EQ(finding.problems.size(), 1u) << result.describe();
+  EXPECT_EQ(finding.problems[0].kind, ProblemKind::outside);
+  EXPECT_EQ(finding.problems[0].text, "outside differs at the end from the reference: sizes.main: 3 -> 1");
+  EXPECT_THAT(finding.timeline, HasSubstr("s  --- another replica takes over\n"));
+  EXPECT_THAT(finding.timeline, HasSubstr("s  point resize volume default/main (3)\n"));
+  EXPECT_THAT(finding.timeline, HasSubstr("s  --- the process that was overtaken makes the call of point "
+                                          "resize volume default/main\n"));
+}
+
+struct FencedVolumes {
+  std::map<std::string, int> sizes;  // by name
+  std::uint64_t term = 0;            // the latest one
+
+  void resize(const std::string& name, int size, std::uint64_t by) {
+    if (by < term) throw std::runtime_error("a command of term " + std::to_string(by));
+    term = by;
+    sizes[name] = size;
+  }
+  bool operator==(const FencedVolumes& other) const { return sizes == other.sizes; }
+};
+
+TEST(ExplorePoint, FindsNothingIfTheOtherSystemRefusesFormerTerms) {
+  const auto refused = std::make_shared<int>(0);
+  const auto make = [refused](FencedVolumes& volumes) {
+    return ControllerSpec(controller_for<Store>([&volumes, refused](Context& context, const Store& store) {
+      if (store.spec.storage == store.status.storage) return;
+      try {
+        context.explore_point("resize volume", [&] {
+          volumes.resize(store.metadata.name, store.spec.storage, context.term().value());
+        });
+      } catch (const std::runtime_error&) {
+        ++*refused;
+        throw;
+      }
+      record_size(context, store);
+    }));
+  };
+  const Exploration result = explore<FencedVolumes>(make, create_and_grow, {.replicas = 2});
+  EXPECT_TRUE(result.ok()) << result.describe();
+  EXPECT_GT(*refused, 0);
+}
+
+// Its writes are not sent, unlike those of a process that goes on as the leader.
+TEST(ExplorePoint, RefusesTheWritesOfAFormerLeader) {
+  const auto without_stop = [](Context& context, const Store& store) {
+    if (store.spec.storage == store.status.storage) return;
+    context.explore_point("resize volume");
+    const Client client = context.client().with({.stop = std::stop_token()});
+    client.patch_status(context.find<Store>(main_store),
+                        [&](StoreStatus& status) { status.storage = store.spec.storage; });
+  };
+  const auto make = [without_stop] { return ControllerSpec(controller_for<Store>(without_stop)); };
+  const Exploration result =
+      explore(make, create_and_grow, {.plans = {Plan{{overtake_at(resize)}}}, .replicas = 2});
+  ASSERT_EQ(result.findings.size(), 1u) << result.describe();
+  EXPECT_EQ(result.findings[0].problems[0].text,
+            "a write was sent after leadership was lost: patch stores.test.evenkeel.dev/status default/main");
 }
 
 TEST(ExplorePoint, CrashesAlsoWithoutAStandIn) {

@@ -291,6 +291,7 @@ TEST(Explore, RefusesOptionsOutOfRange) {
   EXPECT_EQ(text({.run_factor = 0}), "explore: ExploreOptions::run_factor must be > 0");
   EXPECT_EQ(text({.limit = Duration::zero()}), "explore: ExploreOptions::limit must be > 0");
   EXPECT_EQ(text({.threads = 0}), "explore: ExploreOptions::threads must be > 0");
+  EXPECT_EQ(text({.replicas = 3}), "explore: ExploreOptions::replicas must be 1 or 2");
 }
 
 TEST(ExploreConcurrency, FindsTheSameWithSeveralThreads) {

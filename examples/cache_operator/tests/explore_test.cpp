@@ -53,12 +53,14 @@ void die(Harness& cluster) {
 
 TEST(CacheOperatorExplore, LivesThroughEveryFault) {
   const auto result = ek::testing::explore(make, live, options);
+  RecordProperty("explored", result.describe());
   EXPECT_TRUE(result.ok()) << result.describe();
   EXPECT_GT(result.plans_run, 20U) << result.describe();
 }
 
 TEST(CacheOperatorExplore, IsDeletedAndCreatedAgainThroughEveryFault) {
   const auto result = ek::testing::explore(make, die, options);
+  RecordProperty("explored", result.describe());
   EXPECT_TRUE(result.ok()) << result.describe();
   EXPECT_GT(result.plans_run, 20U) << result.describe();
 }

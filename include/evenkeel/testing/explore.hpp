@@ -43,7 +43,11 @@ struct ExploreOptions {
   /// Plans to run instead of those that are enumerated.
   std::vector<Plan> plans = {};
   ExploreScope scope = ExploreScope::causal;
-  std::size_t steps = 1;           ///< Of a plan: 1, or 2 for pairs of crashes and lost answers as well.
+  std::size_t steps = 1;  ///< Of a plan: 1, or 2 for pairs of crashes and lost answers as well.
+  /// Replicas of the operator: 1, or 2 for plans in which another one takes over while the leader stands
+  /// still at an explore point: its call outside comes after those of the next leader. See overtake_at().
+  /// With 2, Context::term() is set.
+  std::size_t replicas = 1;
   std::size_t max_plans = 10'000;  ///< Further ones are left out, and counted.
   /// A run with more reconciles than `run_factor` times those of the reference, and 20, has a problem.
   std::size_t run_factor = 4;

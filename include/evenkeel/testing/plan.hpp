@@ -38,6 +38,7 @@ enum class StepKind : std::uint8_t {
   crash_past_point,        ///< See crash_past().
   leadership_lost_before,  ///< See lose_leadership_before().
   leadership_lost_after,   ///< See lose_leadership_after().
+  overtaken,               ///< See overtake_at().
 };
 
 /// Delivery of watch events that were withheld.
@@ -50,7 +51,7 @@ enum class Delivery : std::uint8_t {
 struct Step {
   StepKind kind = StepKind::crash;
   Moment at = {};
-  Moment other = {};          ///< Of restart_stale(): as_before; of withhold(): until.
+  Moment other = {};          ///< Of restart_stale(): as_before; of withhold() and overtake_at(): until.
   int status = 0;             ///< Of refuse().
   std::string resource = {};  ///< Of withhold().
   Delivery delivery = Delivery::late;
@@ -83,6 +84,12 @@ EVENKEEL_API Step crash_past(Moment point);
 EVENKEEL_API Step lose_leadership_before(Moment write);
 /// Likewise right after a write of the operator was applied and its answer has arrived.
 EVENKEEL_API Step lose_leadership_after(Moment write);
+
+/// The process stands still at an explore point, before the call outside that it marks, and another replica
+/// takes over. When that one has nothing left to do at that time, and not before `until`, a write of the
+/// workload, the process goes on: it makes the call, and its writes throw NotLeader. This is what a long
+/// pause of the process does.
+EVENKEEL_API Step overtake_at(Moment point, Moment until = {});
 
 struct StaleRestart {
   Moment after = {};      ///< The process ends after this write of the operator or of the workload.

@@ -30,6 +30,7 @@ class Enumerator {
   void add_crashes();
   void add_faults();
   void add_losses();
+  void add_overtakings();
   void add_downtimes();
   void add_stale_restarts();
   void add_stale_restarts_of(Index change);
@@ -63,6 +64,7 @@ Plans Enumerator::run() {
   add_crashes();
   add_faults();
   add_losses();
+  if (options_.replicas > 1) add_overtakings();
   add_downtimes();
   add_stale_restarts();
   add_windows();
@@ -117,6 +119,18 @@ bool Enumerator::leads_to_change(Index at) const {
   if (next == writes_.end()) return false;
   return std::none_of(trace_.points.begin(), trace_.points.end(),
                       [&](const TracedPoint& point) { return point.writes > at && point.writes <= *next; });
+}
+
+// The call of the former leader comes when the next one has done its work, and when it has followed the next
+// change of the workload.
+void Enumerator::add_overtakings() {
+  for (const TracedPoint& point : trace_.points) {
+    if (!point.of_leader) continue;
+    add(true, overtake_at(point.moment));
+    const auto next = std::find_if(changes_.begin(), changes_.end(),
+                                   [&](Index at) { return at >= point.writes && write(at).of_workload; });
+    if (next != changes_.end()) add(true, overtake_at(point.moment, write(*next).moment));
+  }
 }
 
 // A process that was down during a write of the workload was down during the next one as well, unless the

@@ -26,6 +26,8 @@ using detail::RunRecord;
 void check(const ExploreOptions& options) {
   if (options.steps < 1 || options.steps > 2)
     throw std::invalid_argument("explore: ExploreOptions::steps must be 1 or 2");
+  if (options.replicas < 1 || options.replicas > 2)
+    throw std::invalid_argument("explore: ExploreOptions::replicas must be 1 or 2");
   if (options.threads < 1) throw std::invalid_argument("explore: ExploreOptions::threads must be > 0");
   if (options.run_factor < 1) throw std::invalid_argument("explore: ExploreOptions::run_factor must be > 0");
   if (options.limit <= Duration::zero())
@@ -168,9 +170,12 @@ std::string text_of(const Finding& finding, std::size_t number, bool has_outside
   if (finding.alike > 0)
     text += "   Other plans with the same first problem: " + std::to_string(finding.alike) + "\n";
   const std::string function = has_outside ? "explore<Outside>" : "explore";
+  const bool has_replicas = std::any_of(finding.plan.steps.begin(), finding.plan.steps.end(),
+                                        [](const Step& step) { return step.kind == StepKind::overtaken; });
   text += "\n   To repeat it:\n" +
           indented("const auto result = ek::testing::" + function + "(make, workload, {.plans = {" +
-                       finding.plan.code() + "}});\nEXPECT_TRUE(result.ok()) << result.describe();",
+                       finding.plan.code() + (has_replicas ? "}, .replicas = 2});" : "}});") +
+                       "\nEXPECT_TRUE(result.ok()) << result.describe();",
                    "     ");
   return text + "\n   What was so, beside what the controllers saw:\n" + indented(finding.timeline, "   ");
 }

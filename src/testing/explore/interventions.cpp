@@ -22,10 +22,10 @@ Interventions::Interventions(InterventionOptions options)
 Interventions::~Interventions() = default;
 
 void Interventions::begin(std::shared_ptr<apiserver::SharedCore> core,
-                          std::shared_ptr<const evenkeel::Clock> clock, std::function<void()> cancel) {
+                          std::shared_ptr<const evenkeel::Clock> clock, Controls controls) {
   core_ = std::move(core);
   clock_ = std::move(clock);
-  cancel_ = std::move(cancel);
+  controls_ = std::move(controls);
   start_ = clock_->now();
 }
 
@@ -50,7 +50,7 @@ bool Interventions::on_idle(bool more) {
     return true;
   }
   plan_.on_idle(more);
-  return pump() > 0;
+  return pump() > 0 || plan_.is_due();
 }
 
 // The watches of the old state end, and resume on the current one.
@@ -64,6 +64,7 @@ void Interventions::catch_up() {
 
 void Interventions::on_restart() {
   const Restart restart = plan_.take_restart();
+  ++starts_;
   std::string how = restart.takes_over ? "another replica takes over" : "the process starts again";
   lost_leadership_at_.reset();
   runs_on_old_ = 0;
@@ -134,7 +135,7 @@ void Interventions::lose_leadership() {
   if (lost_leadership_at_) return;
   lost_leadership_at_ = clock_->now();
   runs_hit_.insert(runs_);
-  cancel_();
+  controls_.cancel();
 }
 
 // A process that has lost leadership ends at the latest when the manager gives up.
@@ -168,8 +169,7 @@ void Interventions::mark(const ObjectKey& object, std::string_view name) {
 }
 
 std::size_t Interventions::begin_effect(const ObjectKey& object, std::string_view name) {
-  reach(object, name, true);
-  return trace_.points.size() - 1;
+  return reach(object, name, true);
 }
 
 void Interventions::end_effect(std::size_t point) {
@@ -179,15 +179,42 @@ void Interventions::end_effect(std::size_t point) {
   end_at(moment);
 }
 
-void Interventions::reach(const ObjectKey& object, std::string_view name, bool has_end) {
+// Returns the number of the point in the trace.
+std::size_t Interventions::reach(const ObjectKey& object, std::string_view name, bool has_end) {
   const std::string text = std::string(point_prefix) + std::string(name) + " " + object.str();
   if (has_crashed()) end_at({text});
   const Moment moment = plan_.on_point(text, has_end);
   if (is_dead()) end_at(moment);
-  trace_.points.push_back({.moment = moment, .writes = trace_.writes.size(), .runs = runs_});
+  const std::size_t number = trace_.points.size();
+  trace_.points.push_back(
+      {.moment = moment, .writes = trace_.writes.size(), .runs = runs_, .of_leader = of_leader_});
   if (options_.keeps_timeline) timeline_.add_fact(now(), moment.str());
   if (plan_.ends_after_run()) runs_hit_.insert(runs_);
   show_steps(false);
+  if (plan_.is_overtaken()) stand_still(moment);
+  return number;
+}
+
+// The run goes on as one of a process that is not the leader any more.
+void Interventions::stand_still(const Moment& point) {
+  runs_hit_.insert(runs_);
+  const bool of_leader = of_leader_;
+  controls_.cancel();
+  controls_.stand_still();
+  of_leader_ = of_leader;
+  if (options_.keeps_timeline)
+    timeline_.add_fact(now(), "--- the process that was overtaken makes the call of " + point.str());
+}
+
+bool Interventions::goes_on() {
+  if (!plan_.goes_on()) return false;
+  lost_leadership_at_ = clock_->now();
+  return true;
+}
+
+void Interventions::on_gone() {
+  plan_.on_gone();
+  lost_leadership_at_.reset();
 }
 
 // Ends the run as far as that is possible; its requests fail from now on.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -35,6 +36,7 @@ struct InterventionOptions {
   /// Returns the state before a write of the reference.
   std::function<std::optional<apiserver::World>(const Moment&)> world_before = {};
   std::set<std::string> on_every_instance = {};  ///< Controllers that run without leadership.
+  bool has_terms = false;                        ///< There are several replicas.
   bool keeps_worlds = false;                     ///< The run is a reference.
   bool keeps_timeline = false;
 };
@@ -46,7 +48,7 @@ class Interventions final : public HarnessHooks, public std::enable_shared_from_
   ~Interventions() override;
 
   void begin(std::shared_ptr<apiserver::SharedCore> core, std::shared_ptr<const evenkeel::Clock> clock,
-             std::function<void()> cancel) override;
+             Controls controls) override;
   std::shared_ptr<http::Transport> around_controllers(std::shared_ptr<http::Transport> inner) override;
   std::shared_ptr<http::Transport> around_test(std::shared_ptr<http::Transport> inner) override;
   std::vector<ControllerSpec> controllers() override { return options_.controllers(); }
@@ -57,6 +59,11 @@ class Interventions final : public HarnessHooks, public std::enable_shared_from_
   bool is_dead() const override;
   bool ends_after_run() const override { return is_dead() || plan_.ends_after_run(); }
   void on_restart() override;
+  bool has_terms() const override { return options_.has_terms; }
+  std::uint64_t term() const override { return starts_; }
+  bool may_stand_still() const override { return plan_.may_be_overtaken(); }
+  bool goes_on() override;
+  void on_gone() override;
 
   void mark(const ObjectKey& object, std::string_view name) override;
   std::size_t begin_effect(const ObjectKey& object, std::string_view name) override;
@@ -87,7 +94,8 @@ class Interventions final : public HarnessHooks, public std::enable_shared_from_
   void lose_leadership();
   bool has_crashed();
   bool is_too_late(const http::Request& request, bool stopped);
-  void reach(const ObjectKey& object, std::string_view name, bool has_end);
+  std::size_t reach(const ObjectKey& object, std::string_view name, bool has_end);
+  void stand_still(const Moment& point);
   [[noreturn]] void end_at(const Moment& point);
   void record(TracedWrite write, bool of_workload);
   void show_steps(bool before_write);
@@ -101,11 +109,12 @@ class Interventions final : public HarnessHooks, public std::enable_shared_from_
   PlanCore plan_;
   std::shared_ptr<apiserver::SharedCore> core_;
   std::shared_ptr<const evenkeel::Clock> clock_;
-  std::function<void()> cancel_;  // stops the controllers
+  Controls controls_;
   TimePoint start_{};
   bool recording_ = false;
   std::size_t runs_ = 0;
-  bool of_leader_ = true;  // the last run is one that only the leader does
+  std::uint64_t starts_ = 1;  // of processes
+  bool of_leader_ = true;     // the last run is one that only the leader does
   std::optional<TimePoint> lost_leadership_at_;
   std::vector<std::string> late_writes_;
   std::set<std::size_t> runs_hit_;

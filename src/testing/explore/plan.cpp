@@ -26,6 +26,11 @@ std::string window_text(const Step& step) {
   return "events of " + step.resource + " from " + step.at.str() + " on wait until " + end + how;
 }
 
+std::string overtaking_end(const Step& step) {
+  if (step.other.write.empty()) return "when nothing is left to do at that time";
+  return "when nothing is left to do after " + step.other.str();
+}
+
 }  // namespace
 
 std::string Moment::str() const {
@@ -54,6 +59,8 @@ std::string Step::str() const {
       return "lose leadership right before " + at.str();
     case StepKind::leadership_lost_after:
       return "lose leadership right after " + at.str();
+    case StepKind::overtaken:
+      return "another replica takes over at " + at.str() + ", whose effect follows " + overtaking_end(*this);
   }
   return {};
 }
@@ -83,6 +90,8 @@ std::string Step::code() const {
       return scope + "lose_leadership_before(" + code_of(at) + ")";
     case StepKind::leadership_lost_after:
       return scope + "lose_leadership_after(" + code_of(at) + ")";
+    case StepKind::overtaken:
+      return scope + "overtake_at(" + code_of(at) + (other.write.empty() ? "" : ", " + code_of(other)) + ")";
   }
   return {};
 }
@@ -113,6 +122,10 @@ Step lose_leadership_before(Moment write) {
 
 Step lose_leadership_after(Moment write) {
   return {.kind = StepKind::leadership_lost_after, .at = std::move(write)};
+}
+
+Step overtake_at(Moment point, Moment until) {
+  return {.kind = StepKind::overtaken, .at = std::move(point), .other = std::move(until)};
 }
 
 Step restart_stale(StaleRestart restart) {

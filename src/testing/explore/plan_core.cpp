@@ -69,6 +69,7 @@ void PlanCore::begin(Progress& progress, Treatment& treatment, bool of_workload)
       break;  // see on_written()
     case StepKind::crash_at_point:
     case StepKind::crash_past_point:
+    case StepKind::overtaken:
       return;
   }
   take_effect(progress);
@@ -88,6 +89,7 @@ void PlanCore::on_written(const Treatment& treated) {
     if (begins_here && progress.step.kind == StepKind::leadership_lost_after) lost_leadership_ = true;
     if (progress.holds && progress.step.other == treated.moment) progress.ends = true;
   }
+  if (standing_ && standing_->until == treated.moment) standing_->is_past = true;
 }
 
 Moment PlanCore::on_point(const std::string& point, bool has_end) {
@@ -99,6 +101,10 @@ Moment PlanCore::on_point(const std::string& point, bool has_end) {
       take_effect(progress);
     } else if (progress.step.kind == StepKind::crash_past_point && !has_end) {
       is_dying_ = true;
+      take_effect(progress);
+    } else if (progress.step.kind == StepKind::overtaken) {
+      overtaken_ = true;
+      standing_ = Standing{.until = progress.step.other, .is_past = progress.step.other.write.empty()};
       take_effect(progress);
     }
   }
@@ -124,6 +130,7 @@ void PlanCore::on_run() {
   for (Progress& progress : steps_) {
     if (progress.holds && ++progress.runs >= runs_in_the_dark) progress.ends = true;
   }
+  if (standing_ && standing_->is_past && ++standing_->runs >= runs_in_the_dark) standing_->is_due = true;
 }
 
 void PlanCore::on_idle(bool more) {
@@ -132,6 +139,20 @@ void PlanCore::on_idle(bool more) {
     const bool later = more || (until.starts_with(workload_prefix) && !finished_);
     if (progress.holds && (until.empty() || !later)) progress.ends = true;
   }
+  if (standing_ && (standing_->is_past || finished_)) standing_->is_due = true;
+}
+
+bool PlanCore::may_be_overtaken() const {
+  return std::any_of(steps_.begin(), steps_.end(), [](const Progress& progress) {
+    return progress.step.kind == StepKind::overtaken && !progress.begun;
+  });
+}
+
+bool PlanCore::goes_on() {
+  if (!is_due()) return false;
+  standing_.reset();
+  lost_leadership_ = true;
+  return true;
 }
 
 void PlanCore::finish() {
@@ -140,7 +161,8 @@ void PlanCore::finish() {
 
 Restart PlanCore::take_restart() {
   Restart restart = std::exchange(restart_, std::nullopt).value_or(Restart{});
-  restart.takes_over = std::exchange(lost_leadership_, false);
+  const bool overtakes = std::exchange(overtaken_, false);
+  restart.takes_over = std::exchange(lost_leadership_, false) || overtakes;
   is_dying_ = false;
   return restart;
 }

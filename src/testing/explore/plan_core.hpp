@@ -12,7 +12,9 @@
 //     arrived, delivers as next_release() says;
 //  8. calls on_run() when a run begins;
 //  9. calls on_idle() when the operator has nothing left to do at that time, and finish() when the workload
-//     has ended.
+//     has ended;
+// 10. after on_point(), if is_overtaken(), lets the process stand still there, and the next one begin, with
+//     take_restart(); lets it go on once goes_on(), and calls on_gone() when its run has ended.
 #pragma once
 
 #include <cstddef>
@@ -73,6 +75,14 @@ class PlanCore {
 
   bool is_dead() const { return restart_.has_value(); }
   bool has_lost_leadership() const { return lost_leadership_; }
+  bool is_overtaken() const { return overtaken_; }
+  /// Returns true if a point may have that effect.
+  bool may_be_overtaken() const;
+  /// Returns true if the process that stands still is to go on.
+  bool is_due() const { return standing_ && standing_->is_due; }
+  /// Returns true once if is_due(); the process that goes on is not the leader any more.
+  bool goes_on();
+  void on_gone() { lost_leadership_ = false; }
   bool ends_after_run() const { return is_dead() || lost_leadership_ || is_dying_; }
   Restart take_restart();
   bool withholds(std::string_view resource) const;
@@ -92,6 +102,13 @@ class PlanCore {
     std::size_t runs = 0;  // that began while it held
     bool ends = false;     // the window is over, its events are due
   };
+  /// A process that stands still.
+  struct Standing {
+    Moment until;
+    bool is_past = false;  // until, if that is set
+    std::size_t runs = 0;  // that began since then
+    bool is_due = false;
+  };
   void begin(Progress& progress, Treatment& treatment, bool of_workload);
   void take_effect(Progress& progress);
 
@@ -100,6 +117,8 @@ class PlanCore {
   std::optional<Restart> restart_;
   bool is_dying_ = false;  // the process ends at its next contact with the runtime
   bool lost_leadership_ = false;
+  bool overtaken_ = false;  // the process is to stand still
+  std::optional<Standing> standing_;
   std::vector<Step> effective_;
   bool finished_ = false;
 };

@@ -72,6 +72,7 @@ RunRecord Runner::record_of(Scenario& scenario, HarnessOptions options, Interven
                             std::string* timeline) const {
   interventions.controllers = [&scenario] { return without_definitions(scenario.make()); };
   interventions.on_every_instance = on_every_instance_;
+  interventions.has_terms = options_.replicas > 1;
   const auto hooks = std::make_shared<Interventions>(std::move(interventions));
   options.world = world_;
   options.hooks = hooks;

@@ -44,6 +44,7 @@ struct TracedPoint {
   Moment moment = {};
   std::size_t writes = 0;  ///< Number of writes before it.
   std::size_t runs = 0;    ///< Number of runs that had begun.
+  bool of_leader = false;  ///< Of a controller that only the leader runs.
 };
 
 struct Trace {
