@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include <evenkeel/client/resource_client.hpp>
 #include <evenkeel/clusters/cluster_set.hpp>
 #include <evenkeel/sharding/shards.hpp>
 
