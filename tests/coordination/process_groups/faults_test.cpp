@@ -62,7 +62,6 @@ struct Outside {
   std::optional<FakeDatabase> database = {};
   std::shared_ptr<MemoryStore> store = std::make_shared<MemoryStore>();
   std::vector<std::shared_ptr<Process>> processes = {};  ///< Of the operator, one after the other.
-  const Context* context = nullptr;                      ///< Of the present run.
 
   /// Returns the processes of the database, what it excludes, and the members of the sets in the store.
   std::string str() const {
@@ -81,36 +80,42 @@ struct Outside {
   bool operator==(const Outside& other) const { return str() == other.str(); }
 };
 
+/// The present run of a process. That of an overtaken one goes on after runs of the next.
+struct PresentRun {
+  const Context* context = nullptr;
+};
+
 /// The database, each command of which is an explore point.
 class Commands final : public AdminClient {
  public:
-  explicit Commands(Outside& outside) : outside_(outside) {}
+  Commands(Outside& outside, const PresentRun& run) : outside_(outside), run_(run) {}
 
   DatabaseStatus status(std::stop_token) override { return outside_.database->status(); }
   void raise_fence(const Fence& fence, std::stop_token) override { outside_.database->raise_fence(fence); }
   void exclude(const std::vector<std::string>& targets, const Fence& fence, std::stop_token) override {
-    outside_.context->explore_point("exclude", [&] { outside_.database->exclude(targets, fence); });
+    run_.context->explore_point("exclude", [&] { outside_.database->exclude(targets, fence); });
   }
   void include(const std::vector<std::string>& targets, const Fence& fence, std::stop_token) override {
-    outside_.context->explore_point("include", [&] { outside_.database->include(targets, fence); });
+    run_.context->explore_point("include", [&] { outside_.database->include(targets, fence); });
   }
   void kill(const std::vector<std::string>& addresses, const Fence& fence, std::stop_token) override {
-    outside_.context->explore_point("kill", [&] { outside_.database->kill(addresses, fence); });
+    run_.context->explore_point("kill", [&] { outside_.database->kill(addresses, fence); });
   }
   std::string change_coordinators(const std::vector<std::string>& coordinators, const Fence& fence,
                                   std::stop_token) override {
-    return outside_.context->explore_point(
+    return run_.context->explore_point(
         "change coordinators", [&] { return outside_.database->change_coordinators(coordinators, fence); });
   }
 
  private:
   Outside& outside_;
+  const PresentRun& run_;
 };
 
 /// The store, each transaction of which is an explore point.
 class Transactions final : public Store {
  public:
-  explicit Transactions(Outside& outside) : outside_(outside) {}
+  Transactions(Outside& outside, const PresentRun& run) : outside_(outside), run_(run) {}
 
   std::string name() const override { return outside_.store->name(); }
   Capabilities capabilities() const override { return outside_.store->capabilities(); }
@@ -120,19 +125,21 @@ class Transactions final : public Store {
   }
   CommitResult commit(const Commit& commit, std::stop_token stop) override {
     if (!commit.writes()) return outside_.store->commit(commit, stop);
-    return outside_.context->explore_point("commit", [&] { return outside_.store->commit(commit, stop); });
+    return run_.context->explore_point("commit", [&] { return outside_.store->commit(commit, stop); });
   }
 
  private:
   Outside& outside_;
+  const PresentRun& run_;
 };
 
 /// The memory of a process of the operator.
 struct Process {
-  explicit Process(Outside& of) : outside(of), database(of), store(of), number(of.processes.size()) {}
+  explicit Process(Outside& of)
+      : outside(of), database(of, run), store(of, run), number(of.processes.size()) {}
 
   std::shared_ptr<ProcessGroupCoordinator> coordinator(const Context& context, const Site& site) {
-    outside.context = &context;
+    run.context = &context;
     auto& one = coordinators[site.metadata.name];
     if (!one) one = std::make_shared<ProcessGroupCoordinator>(database, &store, options(site));
     return one;
@@ -160,6 +167,7 @@ struct Process {
   }
 
   Outside& outside;
+  PresentRun run = {};
   Commands database;
   Transactions store;
   const std::size_t number;
