@@ -65,7 +65,7 @@ enum class DependentConditions : std::uint8_t {
 
 /// The result of Dependents::reconcile(). Failures of dependents are in it, not thrown: end a reconcile with
 /// `return report.result();`.
-class [[nodiscard]] EVENKEEL_API DependentsReport {
+class EVENKEEL_API DependentsReport {
  public:
   /// `owner` is for messages: "Website default/web".
   DependentsReport(std::string owner, std::vector<DependentStatus> dependents);
