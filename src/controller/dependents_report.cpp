@@ -6,6 +6,8 @@
 #include <evenkeel/controller/dependents_report.hpp>
 #include <evenkeel/controller/result_core.hpp>
 
+#include "base/cut_text.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace {
@@ -21,10 +23,7 @@ std::string describe(const DependentStatus& dependent) {
 // Returns a text that fits into a status: errors of a server may be long.
 std::string shortened(std::string text) {
   constexpr std::size_t longest = 1024;
-  if (text.size() <= longest) return text;
-  std::size_t end = longest;
-  while ((static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // not within a character
-  return text.substr(0, end) + "...";
+  return text.size() <= longest ? text : detail::cut_text(text, longest) + "...";
 }
 
 // Returns the failure that decides when the run is repeated: that which is retried soonest.

@@ -64,7 +64,7 @@ enum class DependentConditions : std::uint8_t {
 };
 
 /// The result of Dependents::reconcile(). Failures of dependents are in it, not thrown: end a reconcile with
-/// `return report.result();`.
+/// `return report.result();`. Thread safety: const members may be called concurrently.
 class EVENKEEL_API DependentsReport {
  public:
   /// `owner` is for messages: "Website default/web".
