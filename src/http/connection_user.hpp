@@ -27,6 +27,9 @@ class ConnectionUser : public StreamHandler {
   /// Returns what the socket must be ready for, as Readiness knows it.
   virtual unsigned interest() const = 0;
   virtual TimePoint next_due() const = 0;
+  /// Drops what refers to the socket, which is closed next; on_end() follows. Called only after
+  /// on_connected(), also if that threw.
+  virtual void on_disconnecting() noexcept = 0;
 };
 
 }  // namespace http::detail

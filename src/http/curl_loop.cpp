@@ -362,11 +362,11 @@ void CurlLoop::hand_over(CurlExchange& exchange) {
     if (socket == CURL_SOCKET_BAD)
       throw TransportError(TransportErrorCode::interrupted,
                            exchange.describe(endpoint_.base, "the connection broke"));
+    exchange.user_socket = socket;
     exchange.user()->on_connected(exchange.shared_from_this(), socket);
   } catch (...) {
     return end(exchange, std::current_exception());
   }
-  exchange.user_socket = socket;
   handed_over_.emplace(socket, &exchange);
   serve(exchange);
 }
@@ -426,6 +426,7 @@ void CurlLoop::end(CurlExchange& exchange, std::exception_ptr error) {
   note_progress();
   disarm(exchange);
   if (const int socket = std::exchange(exchange.user_socket, -1); socket >= 0) {
+    exchange.user()->on_disconnecting();
     sockets_.set(socket, 0);
     handed_over_.erase(socket);
   }

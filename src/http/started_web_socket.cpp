@@ -118,9 +118,9 @@ class StartedWebSocket final : public ConnectionUser {
 
   void on_response(int, const Headers&) override {}
   void on_data(std::string_view) override {}
+  void on_disconnecting() noexcept override { socket_.reset(); }
   void on_end(std::exception_ptr error) override {
     outgoing_.end();
-    socket_.reset();
     const auto handler = std::exchange(handler_, nullptr);
     if (error) return handler->on_end(Outcome<WebSocketClose>(std::move(error)));
     handler->on_end(Outcome<WebSocketClose>(close_));

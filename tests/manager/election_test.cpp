@@ -82,20 +82,19 @@ TEST_F(ManagerElectionConcurrency, AControllerOfEveryInstanceRunsAndWritesWithou
   Manager first(world.client(), options("first"));
   Manager second(world.client(), options("second"));
   first.add(controller_for<Gadget>(write_term));
-  second.add(controller_for<Gadget>(write_term));
+  const Controller& led = second.add(controller_for<Gadget>(write_term));
   ControllerOptions node{.name = "node", .runs_on = RunsOn::every_instance};
-  const Controller& each =
-      second.add(controller_for<Gadget>([&](Context& context, const Gadget& gadget) {
-                   EXPECT_EQ(context.term(), std::nullopt);
-                   context.patch(gadget, [](Gadget& it) { it.metadata.labels["seen"] = "everywhere"; });
-                 }).with(std::move(node)));
+  second.add(controller_for<Gadget>([&](Context& context, const Gadget& gadget) {
+               EXPECT_EQ(context.term(), std::nullopt);
+               context.patch(gadget, [](Gadget& it) { it.metadata.labels["seen"] = "everywhere"; });
+             }).with(std::move(node)));
   Running leader(first);
   world.wait_until([&] { return first.is_leader(); });
   Running standby(second);
   world.create_gadget("web");
   world.wait_until([&] { return world.gadget("web").at({"metadata", "labels", "seen"}).is_string(); });
   EXPECT_FALSE(second.is_leader());
-  EXPECT_EQ(second.totals().counts.reconciles, each.counts().reconciles);
+  EXPECT_EQ(led.counts().reconciles, 0U);
   EXPECT_EQ(explanation(second, "node").find("is not the leader"), std::string::npos);
   EXPECT_NE(explanation(second, "gadget").find("is not the leader"), std::string::npos);
 }
