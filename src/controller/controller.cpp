@@ -17,10 +17,10 @@
 
 #include "client/request/write_log.hpp"
 #include "controller/event_feed.hpp"
-#include "controller/fibers.hpp"
+#include "controller/explain/inspector.hpp"
+#include "controller/fibers/fibers.hpp"
 #include "controller/followed_clusters.hpp"
 #include "controller/gated_queue.hpp"
-#include "controller/inspector.hpp"
 #include "controller/key_sources.hpp"
 #include "controller/run_links.hpp"
 #include "controller/runner.hpp"

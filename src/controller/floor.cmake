@@ -26,24 +26,25 @@ set(controller_sources
   builder.cpp
   context.cpp
   controller.cpp
-  dependents.cpp
-  dependents_core.cpp
-  dependents_pass.cpp
-  dependents_report.cpp
+  dependents/dependents.cpp
+  dependents/dependents_core.cpp
+  dependents/dependents_pass.cpp
+  dependents/dependents_report.cpp
   event_feed.cpp
-  explain_core.cpp
-  explanation.cpp
-  fiber_context.cpp
-  fiber_core.cpp
-  fiber_stacks.cpp
-  fibers.cpp
-  flight_recorder.cpp
-  flight_story.cpp
+  explain/explain_core.cpp
+  explain/explanation.cpp
+  explain/flight_recorder.cpp
+  explain/flight_story.cpp
+  explain/inspector.cpp
+  explain/journal.cpp
+  explain/stuck_core.cpp
+  fibers/fiber_context.cpp
+  fibers/fiber_core.cpp
+  fibers/fiber_stacks.cpp
+  fibers/fibers.cpp
   followed_clusters.cpp
   gated_queue.cpp
   handler.cpp
-  inspector.cpp
-  journal.cpp
   key_sources.cpp
   own_write.cpp
   pipeline.cpp
@@ -59,5 +60,4 @@ set(controller_sources
   run_span.cpp
   runner.cpp
   source.cpp
-  stuck_core.cpp
   timer_core.cpp)

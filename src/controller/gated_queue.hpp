@@ -20,9 +20,9 @@
 #include <evenkeel/workqueue/request_queue.hpp>
 
 #include "controller/backoff_core.hpp"
-#include "controller/flight_recorder.hpp"
-#include "controller/journal.hpp"
-#include "controller/stuck_core.hpp"
+#include "controller/explain/flight_recorder.hpp"
+#include "controller/explain/journal.hpp"
+#include "controller/explain/stuck_core.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

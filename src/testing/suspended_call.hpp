@@ -7,7 +7,7 @@
 #include <functional>
 #include <utility>
 
-#include "controller/fiber_context.hpp"
+#include "controller/fibers/fiber_context.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

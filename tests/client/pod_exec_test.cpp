@@ -24,7 +24,7 @@
 #include "../support/cutting_proxy.hpp"
 #include "../support/eventually.hpp"
 #include "client/pods/exec_core.hpp"
-#include "controller/fibers.hpp"
+#include "controller/fibers/fibers.hpp"
 #include "scripted_kubelet.hpp"
 
 namespace evenkeel {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controller/dependents_core.hpp"
+#include "controller/dependents/dependents_core.hpp"
 
 #include <algorithm>
 #include <array>

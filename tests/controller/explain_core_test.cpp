@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every reason why a key is not being reconciled, derived from its facts.
-#include "controller/explain_core.hpp"
+#include "controller/explain/explain_core.hpp"
 
 #include <fstream>
 #include <iterator>

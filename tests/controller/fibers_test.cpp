@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controller/fibers.hpp"
+#include "controller/fibers/fibers.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrivals, latency, records and stuck runs of a journal, in virtual time.
-#include "controller/journal.hpp"
+#include "controller/explain/journal.hpp"
 
 #include <chrono>
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "controller/flight_recorder.hpp"
+#include "controller/explain/flight_recorder.hpp"
 
 namespace evenkeel::detail {
 namespace {

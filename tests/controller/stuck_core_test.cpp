@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controller/stuck_core.hpp"
+#include "controller/explain/stuck_core.hpp"
 
 #include <gtest/gtest.h>
 

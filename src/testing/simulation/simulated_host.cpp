@@ -6,7 +6,7 @@
 
 #include <evenkeel/base/suspender.hpp>
 
-#include "controller/fiber_context.hpp"
+#include "controller/fibers/fiber_context.hpp"
 #include "http/event_loop_state.hpp"
 
 namespace evenkeel {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controller/fiber_context.hpp"
+#include "controller/fibers/fiber_context.hpp"
 
 #include <cerrno>
 #include <cstring>
 #include <cxxabi.h>
 #include <utility>
 
-#include "controller/fiber_sanitizers.hpp"
+#include "controller/fibers/fiber_sanitizers.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

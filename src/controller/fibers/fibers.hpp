@@ -12,8 +12,8 @@
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/mutex.hpp>
 
-#include "controller/fiber_core.hpp"
-#include "controller/fiber_stacks.hpp"
+#include "controller/fibers/fiber_core.hpp"
+#include "controller/fibers/fiber_stacks.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controller/flight_story.hpp"
+#include "controller/explain/flight_story.hpp"
 
 #include <algorithm>
 #include <utility>

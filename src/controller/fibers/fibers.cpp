@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controller/fibers.hpp"
+#include "controller/fibers/fibers.hpp"
 
 #include <new>
 #include <utility>
@@ -7,7 +7,7 @@
 #include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/suspender.hpp>
 
-#include "controller/fiber_context.hpp"
+#include "controller/fibers/fiber_context.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controller/flight_recorder.hpp"
+#include "controller/explain/flight_recorder.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controller/inspector.hpp"
+#include "controller/explain/inspector.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -9,7 +9,7 @@
 #include <evenkeel/workqueue/key_order.hpp>
 
 #include "controller/cluster_key.hpp"
-#include "controller/stuck_core.hpp"
+#include "controller/explain/stuck_core.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

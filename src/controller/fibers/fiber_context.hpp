@@ -10,7 +10,7 @@
 
 #include <evenkeel/base/export.hpp>
 
-#include "controller/fiber_stacks.hpp"
+#include "controller/fibers/fiber_stacks.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

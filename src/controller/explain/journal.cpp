@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controller/journal.hpp"
+#include "controller/explain/journal.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -10,7 +10,7 @@
 
 #include <evenkeel/controller/dependents.hpp>
 
-#include "controller/dependents_core.hpp"
+#include "controller/dependents/dependents_core.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -5,7 +5,7 @@
 #include <evenkeel/api/time.hpp>
 #include <evenkeel/controller/explanation.hpp>
 
-#include "controller/explain_core.hpp"
+#include "controller/explain/explain_core.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -16,8 +16,8 @@
 #include <evenkeel/controller/result_core.hpp>
 #include <evenkeel/workqueue/request_key.hpp>
 
-#include "controller/flight_recorder.hpp"
-#include "controller/stuck_core.hpp"
+#include "controller/explain/flight_recorder.hpp"
+#include "controller/explain/stuck_core.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -14,7 +14,7 @@
 #include <evenkeel/controller/controller_spec.hpp>
 #include <evenkeel/controller/explanation.hpp>
 
-#include "controller/explain_core.hpp"
+#include "controller/explain/explain_core.hpp"
 #include "controller/followed_clusters.hpp"
 #include "controller/gated_queue.hpp"
 

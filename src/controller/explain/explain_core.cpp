@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controller/explain_core.hpp"
+#include "controller/explain/explain_core.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -16,7 +16,7 @@
 #include <evenkeel/workqueue/key_info.hpp>
 #include <evenkeel/workqueue/request_key.hpp>
 
-#include "controller/flight_story.hpp"
+#include "controller/explain/flight_story.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -7,8 +7,8 @@
 #include <evenkeel/controller/dependents.hpp>
 
 #include "controller/apply_plan.hpp"
-#include "controller/dependents_core.hpp"
-#include "controller/dependents_pass.hpp"
+#include "controller/dependents/dependents_core.hpp"
+#include "controller/dependents/dependents_pass.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

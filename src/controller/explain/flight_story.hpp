@@ -11,7 +11,7 @@
 
 #include <evenkeel/base/time.hpp>
 
-#include "controller/flight_recorder.hpp"
+#include "controller/explain/flight_recorder.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controller/fiber_stacks.hpp"
+#include "controller/fibers/fiber_stacks.hpp"
 
 #include <algorithm>
 #include <new>
