@@ -2,8 +2,12 @@
 # The harness and helpers for tests of users.
 set(testing_headers admit.hpp harness.hpp differences.hpp environment.hpp etcd_server.hpp explore.hpp faulty_store.hpp log_recorder.hpp object.hpp
   operations.hpp plan.hpp property_change.hpp run.hpp running_manager.hpp simulation.hpp wait.hpp)
-set(testing_sources admit.cpp begun_write.cpp harness.cpp harness_report.cpp harness_transport.cpp harness_webhooks.cpp differences.cpp environment.cpp faulty_store.cpp log_recorder.cpp
+set(testing_sources admit.cpp begun_write.cpp differences.cpp environment.cpp faulty_store.cpp log_recorder.cpp
   object.cpp running_manager.cpp scripted_command.cpp wait.cpp)
+
+# A process, its server and its clock in one thread.
+list(APPEND testing_sources harness/harness.cpp harness/harness_impl.cpp harness/harness_report.cpp harness/harness_time.cpp harness/harness_transport.cpp
+  harness/harness_webhooks.cpp)
 
 # The stand-in for etcd: a core, and its shell.
 list(APPEND testing_sources etcd/etcd_core.cpp etcd/etcd_data.cpp etcd/etcd_message.cpp etcd/etcd_server.cpp)

@@ -22,7 +22,7 @@
 #include "testing/explore/plan_core.hpp"
 #include "testing/explore/timeline.hpp"
 #include "testing/explore/trace.hpp"
-#include "testing/harness_hooks.hpp"
+#include "testing/harness/harness_hooks.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -7,7 +7,7 @@
 
 #include "testing/explore/run_error.hpp"
 #include "testing/explore/trace.hpp"
-#include "testing/harness_webhooks.hpp"
+#include "testing/harness/harness_webhooks.hpp"
 #include "testing/simulation/swarm.hpp"
 
 namespace evenkeel {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testing/harness_transport.hpp"
+#include "testing/harness/harness_transport.hpp"
 
 #include <algorithm>
 #include <deque>

@@ -15,7 +15,7 @@
 #include <evenkeel/http/web_socket.hpp>
 #include <evenkeel/testing/harness.hpp>
 
-#include "testing/harness_clock.hpp"
+#include "testing/harness/harness_clock.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testing/harness_webhooks.hpp"
+#include "testing/harness/harness_webhooks.hpp"
 
 #include <functional>
 #include <map>

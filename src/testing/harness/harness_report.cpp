@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testing/harness_report.hpp"
+#include "testing/harness/harness_report.hpp"
 
 #include <algorithm>
 
