@@ -1,167 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversion webhooks in the core: what is asked for which request, and what comes of the answers.
 #include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <gmock/gmock.h>
-
-#include "core_fixture.hpp"
+#include "core_conversion_fixture.hpp"
 
 namespace evenkeel::apiserver::test::conversions {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-
-const char* const json_type = "application/json";
-const char* const merge_type = "application/merge-patch+json";
-const char* const apply_type = "application/apply-patch+yaml";
-
-/// The schemas of a ship: v1 has spec.crew, v2 has spec.people.count.
-const std::string v1_spec =
-    R"({"type":"object","properties":{"crew":{"type":"integer"},"port":{"type":"string"}}})";
-const std::string v2_spec =
-    R"({"type":"object","properties":{"people":{"type":"object","properties":{"count":{"type":"integer"}}},)"
-    R"("port":{"type":"string"}}})";
-const std::string hook = R"({"strategy":"Webhook","webhook":{"conversionReviewVersions":["v2","v1"],)"
-                         R"("clientConfig":{"url":"https://127.0.0.1:9443/convert"}}})";
-
-std::string version(const std::string& name, const std::string& spec, bool stored,
-                    const std::string& replicas) {
-  return R"({"name":")" + name + R"(","served":true,"storage":)" + (stored ? "true" : "false") +
-         R"(,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":)" + spec +
-         R"(,"status":{"type":"object","properties":{"crew":{"type":"integer"}}}}}},)"
-         R"("subresources":{"status":{},"scale":{"specReplicasPath":")" +
-         replicas +
-         R"(","statusReplicasPath":".status.crew"}},"selectableFields":[{"jsonPath":".spec.port"}]})";
-}
-
-Json definition(const std::string& stored = "v1", const std::string& conversion = hook) {
-  return Json::parse(R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",)"
-                     R"("metadata":{"name":"ships.example.com"},"spec":{"group":"example.com",)"
-                     R"("scope":"Namespaced","names":{"plural":"ships","singular":"ship","kind":"Ship",)"
-                     R"("listKind":"ShipList"},"conversion":)" +
-                     conversion + R"(,"versions":[)" + version("v1", v1_spec, stored == "v1", ".spec.crew") +
-                     "," + version("v2", v2_spec, stored == "v2", ".spec.people.count") + "]}}");
-}
-
-Json new_ship(const std::string& name, int count) {
-  Json out =
-      Json::parse(R"({"apiVersion":"example.com/v2","kind":"Ship","metadata":{},"spec":{"people":{}}})");
-  out["metadata"]["name"] = name;
-  out["spec"]["people"]["count"] = count;
-  return out;
-}
-
-/// Converts like the webhook of the definition.
-Json convert(Json object, const std::string& wanted) {
-  if (!object.contains("spec")) object["spec"] = Json::object();
-  Json& spec = object["spec"];
-  if (wanted == "example.com/v2") {
-    const Json crew = std::as_const(spec)["crew"];
-    spec.erase("crew");
-    if (!crew.is_null()) spec["people"] = Json::object({{"count", crew}});
-  } else {
-    const Json count = std::as_const(spec).at({"people", "count"});
-    spec.erase("people");
-    if (!count.is_null()) spec["crew"] = count;
-  }
-  object["apiVersion"] = wanted;
-  return object;
-}
-
-class ConversionWebhookTest : public CoreFixture {
- protected:
-  using Change = std::function<void(Json& response)>;
-
-  void SetUp() override { ASSERT_EQ(post(crds, definition()).status, 201); }
-
-  /// Sends a request and answers the calls that it needs.
-  CoreReply ask(http::Method method, const std::string& target, const std::string& body = "",
-                const std::string& type = json_type) {
-    http::Request request{.method = method, .target = target, .body = body};
-    if (!body.empty()) request.headers.set("Content-Type", type);
-    WebhookProgress progress;
-    for (;;) {
-      Answer answer = core.handle(request, now, caller, {}, progress);
-      if (!answer.call) {
-        CoreReply reply{.status = answer.response.status,
-                        .text = answer.response.body,
-                        .headers = answer.response.headers,
-                        .watch = answer.watch};
-        if (!reply.text.empty()) reply.body = Json::parse(reply.text);
-        return reply;
-      }
-      progress = answer.progress;
-      if (meanwhile) std::exchange(meanwhile, nullptr)();
-      progress.add(*answer.call, answer_to(*answer.call));
-    }
-  }
-  CoreReply ask(const std::string& target) { return ask(http::Method::get, target); }
-
-  /// Answers the calls of running watches.
-  void answer_watches() {
-    for (const WatchWebhookCall& each : core.take_webhook_calls())
-      core.on_webhook_answer(each.id, answer_to(each.call));
-  }
-
-  WebhookAnswer answer_to(const WebhookCall& call) {
-    const Json review = Json::parse(call.body);
-    const Json& request = review["request"];
-    std::string told = request["desiredAPIVersion"].as_string().substr(12) + ":";
-    for (const Json& object : request["objects"].as_array())
-      told += " " + object["metadata"]["name"].string_or("");
-    asked.push_back(std::move(told));
-    calls.push_back(call);
-    if (raw) return *raw;
-    Json response =
-        Json::object({{"uid", request["uid"]}, {"result", Json::object({{"status", "Success"}})}});
-    response["convertedObjects"] = Json::array();
-    for (const Json& object : request["objects"].as_array())
-      response["convertedObjects"].push_back(convert(object, request["desiredAPIVersion"].as_string()));
-    if (change) change(response);
-    return {.status = 200,
-            .body = Json::object({{"apiVersion", review["apiVersion"]},
-                                  {"kind", "ConversionReview"},
-                                  {"response", std::move(response)}})
-                        .dump()};
-  }
-  Json asked_for() const { return Json::parse(calls.back().body)["request"]; }
-  /// Stores a ship in v1, for which nobody is asked.
-  void store(const std::string& name, int crew, const std::string& port = "") {
-    Json object = ship(name, crew);
-    if (!port.empty()) object["spec"]["port"] = port;
-    ASSERT_EQ(ask(http::Method::post, ships, object.dump()).status, 201);
-    ASSERT_THAT(std::exchange(asked, {}), IsEmpty());
-  }
-  /// Returns the message of GET of a ship in v2 after a change of the response.
-  std::string refusal(Change wrong) {
-    change = std::move(wrong);
-    const CoreReply reply = ask(v2 + "/a");
-    EXPECT_EQ(reply.status, 500) << reply.text;
-    EXPECT_EQ(reply.reason(), "");
-    return reply.message();
-  }
-  std::string applied(const std::string& version_path, const std::string& manager, const Json& object,
-                      const std::string& more = "") {
-    const CoreReply reply =
-        ask(http::Method::patch,
-            version_path + "/" + object["metadata"]["name"].as_string() + "?fieldManager=" + manager + more,
-            object.dump(), apply_type);
-    return reply.status < 300 ? reply.body["spec"].dump() : reply.message();
-  }
-
-  const std::string v2 = "/apis/example.com/v2/namespaces/default/ships";
-  std::vector<std::string> asked = {};  ///< "v2: a b"
-  std::vector<WebhookCall> calls = {};
-  std::optional<WebhookAnswer> raw = {};
-  Change change = {};
-  std::function<void()> meanwhile = {};  ///< Runs while the first webhook works.
-};
 
 TEST_F(ConversionWebhookTest, StoresOneVersionAndShowsBoth) {
   const CoreReply made = ask(http::Method::post, v2, new_ship("a", 7).dump());
@@ -274,12 +121,6 @@ TEST_F(ConversionWebhookTest, ConvertsAListByOneReview) {
   EXPECT_EQ(list["items"].size(), 2U);
 }
 
-TEST_F(ConversionWebhookTest, ConvertsALargeListBySeveralReviews) {
-  for (int i = 0; i < 1001; ++i) store("s" + std::to_string(i), i);
-  EXPECT_EQ(ask(v2)["items"].size(), 1001U);
-  EXPECT_EQ(asked.size(), 3U);
-}
-
 TEST_F(ConversionWebhookTest, ShowsTheStateInWhichAReadBegan) {
   store("a", 1);
   meanwhile = [this] { ASSERT_EQ(merge(ships + "/a", R"({"spec":{"crew":2}})").status, 200); };
@@ -348,21 +189,6 @@ TEST_F(ConversionWebhookTest, SelectsConvertedEvents) {
   EXPECT_EQ(seen(watch), "ADDED b, MODIFIED b, DELETED b");
 }
 
-TEST_F(ConversionWebhookTest, EndsAWatchWhoseObjectCannotBeConverted) {
-  store("a", 1);
-  const CoreReply watch = ask(v2 + "?watch=1&resourceVersion=" + get(ships + "/a").version());
-  ASSERT_EQ(merge(ships + "/a", R"({"spec":{"crew":2}})").status, 200);
-  raw = WebhookAnswer{.error = R"(Post "https://127.0.0.1:9443/convert?timeout=30s": connection refused)"};
-  answer_watches();
-  const std::vector<Json> events = this->events(watch);
-  ASSERT_EQ(events.size(), 1U);
-  EXPECT_TRUE(ended);
-  EXPECT_EQ(events[0]["type"], Json("ERROR"));
-  EXPECT_EQ(events[0].at({"object", "message"}),
-            Json(R"(Internal error occurred: conversion webhook for example.com/v1, Kind=Ship failed: )"
-                 R"(Post "https://127.0.0.1:9443/convert?timeout=30s": connection refused)"));
-}
-
 TEST_F(ConversionWebhookTest, ShowsWatchesTheDeletionsOfADefinitionThatIsRemoved) {
   store("a", 1);
   const CoreReply watch = ask(v2 + "?watch=1&resourceVersion=" + get(ships + "/a").version());
@@ -386,36 +212,6 @@ TEST_F(ConversionWebhookTest, ForgetsACallOfWatchesThatAreGone) {
   core.on_webhook_answer(asked_before[0].id, answer_to(asked_before[0].call));
   core.on_webhook_answer(asked_before[0].id, answer_to(asked_before[0].call));
   EXPECT_THAT(core.ready_watches(), IsEmpty());
-}
-
-TEST_F(ConversionWebhookTest, SaysWhyACallFailed) {
-  store("a", 1);
-  raw = WebhookAnswer{.error =
-                          R"(Post "https://127.0.0.1:9443/convert?timeout=30s": context deadline exceeded)"};
-  const std::string failed = "conversion webhook for example.com/v1, Kind=Ship failed: ";
-  CoreReply reply = ask(v2 + "/a");
-  EXPECT_EQ(reply.status, 500);
-  EXPECT_EQ(reply.reason(), "");
-  EXPECT_EQ(reply.message(), failed + raw->error);
-  raw = WebhookAnswer{.status = 404};
-  EXPECT_EQ(ask(v2 + "/a").message(), failed + "the server could not find the requested resource");
-  raw = WebhookAnswer{.status = 500, .body = "out of order\n"};
-  EXPECT_EQ(ask(v2 + "/a").message(),
-            failed + R"(an error on the server ("out of order") has prevented the request from succeeding)");
-  raw = WebhookAnswer{.status = 200, .body = R"({"kind":"Ship"})"};
-  EXPECT_EQ(ask(v2 + "/a").message(), failed + R"(no kind "Ship" is registered for version "")");
-  raw = WebhookAnswer{.status = 200, .body = "{}"};
-  EXPECT_EQ(ask(v2 + "/a").message(), failed + "Object 'Kind' is missing in '{}'");
-  raw = WebhookAnswer{.status = 200,
-                      .body = R"({"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1beta1"})"};
-  EXPECT_EQ(ask(v2 + "/a").message(),
-            failed +
-                "expected webhook response of apiextensions.k8s.io/v1, Kind=ConversionReview, got "
-                "apiextensions.k8s.io/v1beta1, Kind=ConversionReview");
-  raw = WebhookAnswer{.status = 200,
-                      .body = R"({"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1"})"};
-  EXPECT_EQ(ask(v2 + "/a").message(), failed + "no response provided");
-  EXPECT_EQ(get(ships + "/a").status, 200) << "the stored version needs no webhook";
 }
 
 TEST_F(ConversionWebhookTest, RefusesWrongAnswers) {
@@ -466,18 +262,6 @@ TEST_F(ConversionWebhookTest, RefusesWrongAnswers) {
                 R"(used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?'))");
 }
 
-TEST_F(ConversionWebhookTest, RefusesAListInTheWordsForItsObject) {
-  store("a", 1);
-  store("b", 2);
-  change = [](Json& response) { response["convertedObjects"][1]["metadata"]["uid"] = "u"; };
-  const CoreReply reply = ask(v2);
-  EXPECT_EQ(reply.status, 500);
-  EXPECT_EQ(
-      reply.message(),
-      "conversion webhook for example.com/v1, Kind=Ship returned invalid object: must have the same UID: " +
-          get(ships + "/b").uid() + " != u");
-}
-
 TEST_F(ConversionWebhookTest, TakesOnlyLabelsAndAnnotationsOfTheMetadata) {
   store("a", 1);
   change = [](Json& response) {
@@ -523,41 +307,6 @@ TEST_F(ConversionWebhookTest, StoresWhatOnlyTheAnswerCannotShow) {
   const CoreReply reply = ask(http::Method::post, v2, new_ship("a", 7).dump());
   EXPECT_EQ(reply.status, 500) << "as with a real server, the object exists nevertheless";
   EXPECT_EQ(get(ships + "/a")["spec"], Json::parse(R"({"crew":7})"));
-}
-
-TEST_F(ConversionWebhookTest, DeletesInAVersionOnlyWhatItCanShow) {
-  store("a", 1);
-  store("b", 1);
-  raw = WebhookAnswer{.status = 404};
-  EXPECT_EQ(ask(http::Method::delete_, v2 + "/a").status, 500);
-  EXPECT_EQ(ask(http::Method::delete_, v2).status, 500);
-  EXPECT_EQ(get(ships)["items"].size(), 2U);
-  raw.reset();
-  ASSERT_EQ(merge(ships + "/a", R"({"metadata":{"finalizers":["x.io/y"]}})").status, 200);
-  const CoreReply marked = ask(http::Method::delete_, v2 + "/a");
-  EXPECT_EQ(marked["spec"], Json::parse(R"({"people":{"count":1}})"));
-  EXPECT_FALSE(marked.body.at({"metadata", "deletionTimestamp"}).is_null());
-  EXPECT_EQ(get(ships + "/a")["spec"], Json::parse(R"({"crew":1})")) << "still stored in its version";
-  ASSERT_EQ(ask(http::Method::patch, v2 + "/a", R"({"metadata":{"finalizers":null}})", merge_type).status,
-            200);
-  EXPECT_EQ(get(ships + "/a").status, 404);
-  EXPECT_EQ(ask(http::Method::delete_, v2)["items"][0]["spec"], Json::parse(R"({"people":{"count":1}})"));
-  EXPECT_EQ(get(ships)["items"].size(), 0U);
-}
-
-TEST_F(ConversionWebhookTest, CollectsGarbageWithoutTheWebhook) {
-  store("owner", 1);
-  Json dependent = ship("dependent");
-  dependent["metadata"]["ownerReferences"] =
-      Json::array({Json::object({{"apiVersion", "example.com/v2"},
-                                 {"kind", "Ship"},
-                                 {"name", "owner"},
-                                 {"uid", get(ships + "/owner").uid()}})});
-  ASSERT_EQ(ask(http::Method::post, ships, dependent.dump()).status, 201);
-  ASSERT_EQ(remove(ships + "/owner").status, 200);
-  tick_after(1s);
-  EXPECT_EQ(get(ships + "/dependent").status, 404);
-  EXPECT_THAT(asked, IsEmpty());
 }
 
 TEST_F(ConversionWebhookTest, MovesObjectsToANewStorageVersionWhenTheyAreWritten) {

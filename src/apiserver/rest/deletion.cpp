@@ -8,6 +8,7 @@
 
 #include "apiserver/store/crd_rules.hpp"
 #include "apiserver/text/timestamps.hpp"
+#include "apiserver/webhook/conversions.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -184,6 +185,36 @@ DeleteOutcome delete_object(Storage& storage, const ResourceType& type, const St
   storage.store.erase(collection, collection.key_of(object->namespace_(), object->name()));
   outcome.body["metadata"]["resourceVersion"] = std::to_string(storage.store.version());
   return outcome;
+}
+
+bool mark_custom(const ResourceType& type, Json& document, const DeleteOptions& options, WallTime now) {
+  Json& metadata = document["metadata"];
+  set_finalizers_for_dependents(type, metadata, options.propagation);
+  if (std::as_const(metadata)["finalizers"].empty()) return false;
+  mark(metadata, 0, now);
+  return true;
+}
+
+CustomDeletion::CustomDeletion(Call& call, StoredPtr object, Json shown, const DeleteOptions& options)
+    : call_(call), object_(std::move(object)), document_(std::move(shown)), options_(options) {
+  check_preconditions(*call.type, *object_, options);
+  Json marked = document_;
+  held_ = mark_custom(*call.type, marked, options, call.now);
+  if (held_) document_ = std::move(marked);
+  // A removal compares the stored form, for which it converts too.
+  if (held_ || (call.type->hook && !options.dry_run)) storing_.emplace(call, document_);
+}
+
+std::optional<WriteOutcome> CustomDeletion::run() && {
+  if (held_ && !storing_->changes(object_))
+    return WriteOutcome{.stored = in_version(call_, object_), .document = {}};
+  if (held_ && options_.dry_run) return std::move(*storing_).rehearse(std::move(document_));
+  if (held_) return std::move(*storing_).put();
+  if (options_.dry_run) return std::nullopt;
+  Collection& collection = call_.collection();
+  call_.storage.store.erase(collection, collection.key_of(object_->namespace_(), object_->name()));
+  if (storing_) storing_->require_way_back();
+  return std::nullopt;
 }
 
 }  // namespace apiserver

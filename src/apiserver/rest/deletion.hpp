@@ -4,7 +4,10 @@
 // Source: apiserver pkg/registry/generic/registry/store.go Delete.
 #pragma once
 
+#include <optional>
+
 #include "apiserver/request/write_options.hpp"
+#include "apiserver/rest/storing.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -21,6 +24,32 @@ void check_preconditions(const ResourceType& type, const Stored& object, const D
 /// Throws StatusError (409) if a precondition fails.
 DeleteOutcome delete_object(Storage& storage, const ResourceType& type, const StoredPtr& object,
                             const DeleteOptions& options, WallTime now);
+
+/// Sets what the deletion of a custom object leaves in its document. Returns false if nothing holds the
+/// object: it is to be removed at once.
+bool mark_custom(const ResourceType& type, Json& document, const DeleteOptions& options, WallTime now);
+
+/// The deletion of a custom object by a request, in the version of the request: as any write, it converts the
+/// object to the stored version and back.
+/// Lifetime: keeps references to the call and the options.
+class CustomDeletion {
+ public:
+  /// `shown` is the object in the version of the call. Throws WebhookNeeded, and StatusError if a
+  /// precondition fails or there is no stored form.
+  CustomDeletion(Call& call, StoredPtr object, Json shown, const DeleteOptions& options);
+
+  /// Returns the marked object; std::nullopt: it was removed. Throws StatusError if that was done but cannot
+  /// be shown.
+  std::optional<WriteOutcome> run() &&;
+
+ private:
+  Call& call_;
+  const StoredPtr object_;
+  Json document_;
+  const DeleteOptions& options_;
+  bool held_ = false;
+  std::optional<Storing> storing_ = {};
+};
 
 /// Returns true if after an update nothing blocks a deletion any more, so that the object is to be removed.
 bool is_released(const Json& body, const ResourceType& type);

@@ -29,14 +29,34 @@ Json deleted_details(const ResourceType& type, const Stored& object) {
   return details;
 }
 
-/// Returns a converted object after its deletion began: a webhook has no say in metadata but these two.
-Json with_metadata(Json shown, Json metadata) {
-  for (const char* member : {"labels", "annotations"}) {
-    metadata.erase(member);
-    if (const Json* own = std::as_const(shown)["metadata"].find(member)) metadata[member] = *own;
+http::Response delete_custom(Call& call, const StoredPtr& object, Json shown, const DeleteOptions& options) {
+  const std::optional<WriteOutcome> marked = CustomDeletion(call, object, std::move(shown), options).run();
+  if (!marked) return json_response(200, success_status(deleted_details(*call.type, *object)).dump());
+  return write_response(call, options.cascade_asked_the_old_way ? 202 : 200, *marked);
+}
+
+/// Deletes the objects of a page as they are now. Nothing is done before webhooks have converted all of them.
+void delete_custom_page(Call& call, const Page& page, const DeleteOptions& options) {
+  std::vector<StoredPtr> live;
+  for (const StoredPtr& object : page.items)
+    if (StoredPtr now = call.storage.store.find(
+            call.collection(), call.collection().key_of(object->namespace_(), object->name())))
+      live.push_back(std::move(now));
+  std::vector<StoredPtr> shown = live;
+  bring_to_version(call, shown);
+  std::vector<Json> documents, written;
+  for (const StoredPtr& object : shown) {
+    Json marked = documents.emplace_back(call.storage.document(*call.type, object));
+    if (mark_custom(*call.type, marked, options, call.now))
+      written.push_back(std::move(marked));
+    else if (!options.dry_run)
+      written.push_back(documents.back());
   }
-  shown["metadata"] = std::move(metadata);
-  return shown;
+  convert_for_storing(call, written);
+  std::vector<CustomDeletion> deletions;
+  for (std::size_t i = 0; i < live.size(); ++i)
+    deletions.emplace_back(call, live[i], std::move(documents[i]), options);
+  for (CustomDeletion& deletion : deletions) std::move(deletion).run();
 }
 
 }  // namespace
@@ -45,14 +65,14 @@ http::Response rest_delete(Storage& storage, Call& call) {
   const DeleteOptions options = delete_options(call);
   refuse_protected(call);
   const StoredPtr object = require_object(storage, call);
-  const Json shown = document_of(call, object);
+  Json shown = document_of(call, object);
   admit_deletion(call, options, shown);
+  if (call.type->custom) return delete_custom(call, object, std::move(shown), options);
   DeleteOutcome outcome = delete_object(storage, *call.type, object, options, call.now);
   if (outcome.removed && !call.type->rules.returns_deleted)
     return json_response(200, success_status(deleted_details(*call.type, *object)).dump());
   const bool accepted = !outcome.removed && options.cascade_asked_the_old_way;
   if (call.type->from_storage) outcome.body = call.type->from_storage(std::move(outcome.body));
-  if (call.type->converts(*object)) outcome.body = with_metadata(shown, outcome.body["metadata"]);
   return document_response(call, accepted ? 202 : 200, std::move(outcome.body));
 }
 
@@ -71,11 +91,12 @@ http::Response rest_delete_collection(Storage& storage, Call& call) {
       item.erase("kind");
     }
     items.push_back(std::move(item));
-    // The object as stored, which a converted one is not.
+    if (type.custom) continue;
     const StoredPtr live =
         storage.store.find(call.collection(), call.collection().key_of(object->namespace_(), object->name()));
     if (live) delete_object(storage, type, live, options, call.now);
   }
+  if (type.custom) delete_custom_page(call, page, options);
   Json metadata = list_metadata(call, page);
   if (!plain) return json_response(200, reshaped_list(call, items, std::move(metadata)));
   Json list = Json::object({{"kind", type.list_kind}, {"apiVersion", type.api_version()}});

@@ -17,8 +17,22 @@ Json stored_form(const ResourceType& type, Json object) {
   return object;
 }
 
+namespace {
+
+bool converts_writes(const ResourceType& type) {
+  return type.hook && type.version != type.storage_version;
+}
+
+/// Returns a stored document as it is read back: with the defaults of the stored version.
+Json read_back(const ResourceType& type, Json stored) {
+  apply_defaults(stored, *type.schemas.at(type.storage_version));
+  return stored;
+}
+
+}  // namespace
+
 Storing::Storing(Call& call, Json object) : call_(call), type_(*call.type) {
-  if (!type_.hook || type_.version == type_.storage_version) {
+  if (!converts_writes(type_)) {
     body_ = stored_form(type_, std::move(object));
     return;
   }
@@ -26,10 +40,7 @@ Storing::Storing(Call& call, Json object) : call_(call), type_(*call.type) {
   object["metadata"].erase("resourceVersion");
   body_ = converted(call, std::move(object), type_.storage_version);
   try {
-    // It is read back, with the defaults of the stored version.
-    Json read = body_;
-    apply_defaults(read, *type_.schemas.at(type_.storage_version));
-    shown_ = converted(call, std::move(read), type_.version);
+    shown_ = converted(call, read_back(type_, body_), type_.version);
   } catch (const StatusError& error) {
     failure_ = error;
   }
@@ -37,16 +48,38 @@ Storing::Storing(Call& call, Json object) : call_(call), type_(*call.type) {
   if (!version.is_null()) body_["metadata"]["resourceVersion"] = version;
 }
 
-WriteOutcome Storing::rehearse(Json object) && {
+bool Storing::changes(const StoredPtr& live) const {
+  const bool moves = type_.custom && live->form().version != type_.storage_version;
+  return moves || body_ != call_.storage.store.body(live);
+}
+
+void Storing::require_way_back() const {
   if (failure_) throw StatusError(*failure_);
+}
+
+WriteOutcome Storing::rehearse(Json object) && {
+  require_way_back();
   return {.stored = nullptr, .document = std::move(object)};
 }
 
 WriteOutcome Storing::put() && {
   const StoredPtr stored = call_.storage.store.put(call_.collection(), std::move(body_), type_.stored_form());
-  if (failure_) throw StatusError(*failure_);
+  require_way_back();
   if (!type_.converts(*stored)) return {.stored = stored, .document = {}};
   return {.stored = stored_in(type_, std::move(shown_), stored->version()), .document = {}};
+}
+
+void convert_for_storing(Call& call, std::vector<Json> objects) {
+  const ResourceType& type = *call.type;
+  if (!converts_writes(type)) return;
+  for (Json& object : objects) object["metadata"].erase("resourceVersion");
+  objects = converted(call, std::move(objects), type.storage_version);
+  for (Json& object : objects) object = read_back(type, std::move(object));
+  try {
+    converted(call, std::move(objects), type.version);
+  } catch (const StatusError&) {
+    // The write that it concerns says so.
+  }
 }
 
 }  // namespace apiserver

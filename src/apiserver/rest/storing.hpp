@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "apiserver/request/call.hpp"
 #include "apiserver/rest/write.hpp"
@@ -24,11 +25,15 @@ class Storing {
 
   /// Returns the form in which it is stored, with the resourceVersion of the object.
   const Json& body() const { return body_; }
+  /// Returns true if it is to be stored in place of `live`: it differs, or moves to a new storage version.
+  bool changes(const StoredPtr& live) const;
 
   /// Returns the outcome of a dry run, which converts too. Throws StatusError.
   WriteOutcome rehearse(Json object) &&;
   /// Throws StatusError if it was stored but cannot be shown.
   WriteOutcome put() &&;
+  /// Throws StatusError if the way back into the version of the request failed.
+  void require_way_back() const;
 
  private:
   Call& call_;
@@ -37,6 +42,10 @@ class Storing {
   Json shown_ = {};
   std::optional<StatusError> failure_ = {};
 };
+
+/// Lets webhooks convert objects together, so that the Storing of each has nothing left to ask. Throws
+/// WebhookNeeded, and StatusError if one has no stored form.
+void convert_for_storing(Call& call, std::vector<Json> objects);
 
 }  // namespace apiserver
 }  // namespace v0

@@ -369,10 +369,7 @@ class Update {
     }
     ignore_time_only_changes(before_, object);
     Storing storing(call_, object);
-    // Also an object that does not change moves to a new storage version.
-    const bool moves = type_.custom && live_->form().version != type_.storage_version;
-    if (!moves && storing.body() == storage_.store.body(live_))
-      return {.stored = in_version(call_, live_), .document = {}};
+    if (!storing.changes(live_)) return {.stored = in_version(call_, live_), .document = {}};
     if (options_.dry_run) return std::move(storing).rehearse(std::move(object));
     check_size(call_, storing.body());
     return std::move(storing).put();

@@ -139,6 +139,10 @@ Json converted(Call& call, Json document, const std::string& version) {
   return std::move(convert(call, std::move(one), version).front());
 }
 
+std::vector<Json> converted(Call& call, std::vector<Json> documents, const std::string& version) {
+  return convert(call, std::move(documents), version);
+}
+
 namespace {
 
 /// Lifetime: as the call.

@@ -66,6 +66,8 @@ Json document_of(Call& call, const StoredPtr& object);
 /// Converts a document between versions, as writes and their merges need it. Throws WebhookNeeded,
 /// StatusError.
 Json converted(Call& call, Json document, const std::string& version);
+/// Like it for several, with few reviews.
+std::vector<Json> converted(Call& call, std::vector<Json> documents, const std::string& version);
 
 /// Returns `document`, which has the version of `type`, as an object that is stored in it.
 StoredPtr stored_in(const ResourceType& type, Json document, std::uint64_t version);
