@@ -71,7 +71,7 @@ list(APPEND apiserver_sources
 
 # The core: routes, watches, and the turns of all of them.
 list(APPEND apiserver_sources
-  core/api_server_core.cpp core/rest_watch.cpp core/router.cpp)
+  core/api_server_core.cpp core/lost_version.cpp core/request_deadline.cpp core/rest_watch.cpp core/router.cpp)
 
 # Shells around the core: sockets, TLS, the in-process transport, faults.
 list(APPEND apiserver_sources

@@ -121,6 +121,8 @@ struct WebhookProgress {
   WallTime began = {};
   std::vector<Known> known = {};
   std::shared_ptr<KnownConversions> conversions = {};  ///< What conversion webhooks have answered.
+  std::uint64_t version = 0;                           ///< The last change when it was handled last.
+  std::uint64_t disturbed = 0;  ///< Times that others had written meanwhile although the clock stood still.
 
   /// Adds the answer to a call.
   void add(const WebhookCall& call, WebhookAnswer answer) {

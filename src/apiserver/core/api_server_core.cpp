@@ -9,8 +9,10 @@
 #include "apiserver/controllers/kubernetes_service.hpp"
 #include "apiserver/controllers/namespace_controller.hpp"
 #include "apiserver/controllers/role_controller.hpp"
+#include "apiserver/core/request_deadline.hpp"
 #include "apiserver/core/router.hpp"
 #include "apiserver/core/server.hpp"
+#include "apiserver/request/respond.hpp"
 #include "apiserver/webhook/conversions.hpp"
 #include "apiserver/webhook/webhook_admission.hpp"
 
@@ -131,8 +133,12 @@ struct ApiServerCore::State : Server {
     try {
       answer = route(*this, request, {progress.began, turn.caller, turn.lag, progress});
     } catch (WebhookNeeded& needed) {
-      answer.call = std::move(needed.call);
-      answer.progress = std::move(progress);
+      if (const auto late = overdue(request, progress, turn.now, storage.store.version())) {
+        answer.response = status_response(*late);
+      } else {
+        answer.call = std::move(needed.call);
+        answer.progress = std::move(progress);
+      }
     }
     storage.identity = shared;
     return answer;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Watches. Source: apiserver pkg/storage/cacher.
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
+#include "apiserver/core/lost_version.hpp"
 #include "apiserver/core/server.hpp"
 #include "apiserver/query/list_options.hpp"
 #include "apiserver/request/respond.hpp"
@@ -14,18 +16,24 @@ inline namespace v0 {
 namespace apiserver {
 namespace {
 
-/// Returns the objects with which a watch begins, in its version.
+/// Returns the objects with which a watch begins, in its version. Throws StatusError (429) if one cannot be
+/// converted.
 std::vector<StoredPtr> present_objects(Call& call, const Selection& selection, std::uint64_t version) {
   std::vector<StoredPtr> objects = call.storage.store.snapshot(call.collection(), key_prefix(call), version);
-  bring_to_version(call, objects);
+  try {
+    bring_to_version(call, objects);
+  } catch (const StatusError& error) {
+    throw not_ready(call, error, call.now);
+  }
   std::erase_if(objects, [&](const StoredPtr& object) {
     return !selection.empty() && !selection.matches(*object, *call.type);
   });
   return objects;
 }
 
-void add_past(Server& server, std::uint64_t version, WatchId id) {
-  const std::uint64_t oldest = server.storage.store.oldest_version();
+/// Queues the changes since `version`. Older ones than `first` are not available.
+void add_past(Server& server, std::uint64_t version, std::uint64_t first, WatchId id) {
+  const std::uint64_t oldest = std::max(server.storage.store.oldest_version(), first);
   if (version < oldest) {
     server.watches.fail(id, StatusError::expired("too old resource version: " + std::to_string(version) +
                                                  " (" + std::to_string(oldest) + ")")
@@ -70,9 +78,10 @@ Answer rest_watch(Server& server, Call& call) {
     for (StoredPtr& object : present) server.watches.add_present(id, std::move(object));
     if (options.send_initial_events && options.bookmarks)
       server.watches.add_bookmark(id, start, WatchHub::Bookmark::end_of_initial_events);
-    add_past(server, start, id);
+    add_past(server, start, 0, id);
   } else {
-    add_past(server, options.version > 0 ? options.version : start, id);
+    add_past(server, options.version > 0 ? options.version : start, server.watches.lost().first(*call.type),
+             id);
   }
   return {.response = json_response(200, ""), .watch = id};
 }

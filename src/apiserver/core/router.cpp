@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/yaml_writer.hpp"
+#include "apiserver/core/lost_version.hpp"
 #include "apiserver/request/respond.hpp"
 #include "apiserver/rest/rest.hpp"
 #include "apiserver/text/timestamps.hpp"
@@ -58,7 +59,7 @@ void check_named(const Call& call, std::string_view verb) {
   if ((one && !named) || (verb == "create" && named && !call.type->custom)) refuse_method(call, verb);
 }
 
-/// Validates the client's timeout; it has no effect, as all requests are fast.
+/// Validates the client's timeout. It matters to requests that call webhooks only: all others are fast.
 void check_timeout(const Query& query) {
   const std::string text(query.get("timeout"));
   if (text.empty() || query.flag("watch")) return;
@@ -71,6 +72,7 @@ Answer dispatch(Server& server, Call& call) {
   const std::string_view verb = call_verb(call);
   check_named(call, verb);
   if (!call.type->has_verb(verb)) refuse_method(call, verb);
+  if (verb == "watch" || verb == "list" || verb == "deletecollection") require_version(server, call, verb);
   if (verb == "watch") return rest_watch(server, call);
   if (verb == "get") return {rest_get(server.storage, call), {}};
   if (verb == "list") return {rest_list(server.storage, call), {}};

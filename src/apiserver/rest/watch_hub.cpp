@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "apiserver/webhook/conversions.hpp"
-#include "apiserver/webhook/webhook_review.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -201,7 +200,8 @@ bool WatchHub::settle(const WatchRequest& request, Pending& event) const {
   return was || is;
 }
 
-/// Turns converted changes into events, in their order. A conversion that failed ends the watch.
+/// Turns converted changes into events, in their order. A conversion that failed ends all watches of the
+/// version.
 void WatchHub::settle(WatchId id, Watch& watch) {
   for (auto event = watch.pending.begin(); event != watch.pending.end();) {
     if (!event->conversion) {
@@ -209,16 +209,10 @@ void WatchHub::settle(WatchId id, Watch& watch) {
       continue;
     }
     if (!event->conversion->settled()) break;
-    watch.unread -= event->size();
     const Conversion conversion = *event->conversion;
-    for (const ConvertedPtr& object : {conversion.before, conversion.after}) {
-      if (!object || !object->failure) continue;
-      const std::string problem = object->failure->body()["message"].string_or("");
-      for (auto later = std::next(event); later != watch.pending.end(); ++later)
-        watch.unread -= later->size();
-      watch.pending.erase(event, watch.pending.end());
-      return fail(id, internal_error(problem).body());
-    }
+    for (const ConvertedPtr& object : {conversion.before, conversion.after})
+      if (object && object->failure) return lose(*watch.request.type);
+    watch.unread -= event->size();
     if (settle(watch.request, *event)) {
       watch.unread += event->size();
       ++event;
@@ -230,10 +224,38 @@ void WatchHub::settle(WatchId id, Watch& watch) {
   release(id, watch);
 }
 
+/// Ends the watches of a version, of all namespaces, after the events that are converted. As with a real
+/// server, only the answer to the next watch has the error.
+void WatchHub::lose(const ResourceType& type) {
+  lost_.add(type, now_);
+  for (const WatchId id : by_collection_[type.collection]) {
+    Watch& watch = watches_.at(id);
+    if (watch.request.type->version != type.version || watch.ended) continue;
+    const auto first = std::find_if(watch.pending.begin(), watch.pending.end(),
+                                    [](const Pending& event) { return event.conversion.has_value(); });
+    for (auto event = first; event != watch.pending.end(); ++event) watch.unread -= event->size();
+    watch.pending.erase(first, watch.pending.end());
+    end(id, watch);
+  }
+}
+
+void WatchHub::settle_all() {
+  for (auto& [id, watch] : watches_)
+    if (watch.request.type->hook && !watch.ended) settle(id, watch);
+}
+
+std::vector<WatchWebhookCall> WatchHub::take_calls() {
+  std::vector<WatchWebhookCall> calls = desk_.take_calls(now_);
+  if (desk_.take_failed()) settle_all();
+  return calls;
+}
+
 void WatchHub::on_answer(std::uint64_t id, const WebhookAnswer& answer) {
-  if (!desk_.on_answer(id, answer)) return;
-  for (auto& [watch_id, watch] : watches_)
-    if (watch.request.type->hook && !watch.ended) settle(watch_id, watch);
+  if (desk_.on_answer(id, answer, now_)) settle_all();
+}
+
+std::optional<WallTime> WatchHub::next_due() const {
+  return earlier(next_, desk_.next_due());
 }
 
 void WatchHub::publish(const ChangePtr& change) {
@@ -324,6 +346,7 @@ std::vector<WatchId> WatchHub::take_ready() {
 
 void WatchHub::on_timeout(WallTime now, std::uint64_t version) {
   now_ = now;
+  desk_.on_timeout(now);
   if (!next_ || *next_ > now) return;
   for (auto& [id, watch] : watches_) {
     if (watch.ended) continue;

@@ -14,6 +14,7 @@
 
 #include "apiserver/query/negotiation.hpp"
 #include "apiserver/query/selector.hpp"
+#include "apiserver/rest/lost_versions.hpp"
 #include "apiserver/store/resource_type.hpp"
 #include "apiserver/store/store.hpp"
 #include "apiserver/webhook/conversion_desk.hpp"
@@ -58,8 +59,9 @@ class WatchHub {
   void deliver(WatchId id, const ChangePtr& change);
 
   /// Returns the calls of webhooks that queued changes wait for, and takes their answers.
-  std::vector<WatchWebhookCall> take_calls() { return desk_.take_calls(); }
+  std::vector<WatchWebhookCall> take_calls();
   void on_answer(std::uint64_t id, const WebhookAnswer& answer);
+  LostVersions& lost() { return lost_; }
 
   /// Queues a change for every watch that selects it.
   void publish(const ChangePtr& change);
@@ -74,7 +76,7 @@ class WatchHub {
   /// Sends due bookmarks and ends expired watches; `version` is the last change, which has been queued for
   /// every watch.
   void on_timeout(WallTime now, std::uint64_t version);
-  std::optional<WallTime> next_due() const { return next_; }
+  std::optional<WallTime> next_due() const;
 
  private:
   enum class EventType : std::uint8_t { added, modified, deleted, text };
@@ -122,7 +124,9 @@ class WatchHub {
   void end(WatchId id, Watch& watch);
   void deliver(WatchId id, Watch& watch, const ChangePtr& change);
   bool defer(WatchId id, Watch& watch, const ChangePtr& change);
+  void settle_all();
   void settle(WatchId id, Watch& watch);
+  void lose(const ResourceType& type);
   bool settle(const WatchRequest& request, Pending& event) const;
   void append(Watch& watch, const Pending& event, WallTime now, std::string& out);
   Json shaped(Watch& watch, const Stored& object, WallTime now) const;
@@ -135,6 +139,7 @@ class WatchHub {
   std::uint64_t version_ = 0;  ///< The last change.
   Watches watches_;
   ConversionDesk desk_;
+  LostVersions lost_;
   std::map<CollectionId, std::vector<WatchId>> by_collection_;
   std::vector<WatchId> held_by_version_;
   std::vector<WatchId> ready_;

@@ -207,6 +207,10 @@ std::vector<Json> converted_by(const ConversionOrder& order, const WebhookAnswer
   }
 }
 
+bool is_about_its_objects(const ConversionOrder& order, const WebhookAnswer& answer) {
+  return order.objects.size() > 1 && answer.error.empty() && answer.status == 200;
+}
+
 }  // namespace apiserver
 }  // namespace v0
 }  // namespace evenkeel

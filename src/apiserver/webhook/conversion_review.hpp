@@ -36,6 +36,10 @@ WebhookCall conversion_call(const ConversionOrder& order);
 /// is that of the originals except for labels and annotations. Throws StatusError (500).
 std::vector<Json> converted_by(const ConversionOrder& order, const WebhookAnswer& answer);
 
+/// Returns true if an answer that is not acceptable came from the webhook and concerns one of several
+/// objects: others may be converted without it.
+bool is_about_its_objects(const ConversionOrder& order, const WebhookAnswer& answer);
+
 }  // namespace apiserver
 }  // namespace v0
 }  // namespace evenkeel

@@ -12,10 +12,6 @@ inline namespace v0 {
 namespace apiserver {
 namespace {
 
-/// A write whose object others change whenever the webhook has answered is given up after this number of
-/// reviews.
-constexpr std::uint64_t most_reviews = 1000;
-
 std::string key_of(const std::string& version, const Json& document) {
   return version + "\n" + document.dump();
 }
@@ -39,17 +35,17 @@ void KnownConversions::take(const std::vector<WebhookProgress::Known>& answers) 
     for (std::size_t i = 0; i < documents.size(); ++i)
       outcomes_.insert_or_assign(key_of(order.version, order.objects[i]), std::move(documents[i]));
   } catch (const StatusError& failed) {
+    if (is_about_its_objects(order, known->answer)) {
+      most_objects_ = order.objects.size() / 2;
+      return;
+    }
     for (const Json& object : order.objects)
       outcomes_.insert_or_assign(key_of(order.version, object), failed);
   }
 }
 
 void KnownConversions::ask(ConversionOrder order) {
-  if (++asked_ > most_reviews)
-    throw StatusError::conflict(order.type->resource(),
-                                order.objects.front().at({"metadata", "name"}).string_or(""),
-                                "the object was changed by others while webhooks were called");
-  order.uid = Identity(seed_ + asked_).uid();
+  order.uid = Identity(seed_ + ++asked_).uid();
   WebhookCall call = conversion_call(order);
   order_body_ = call.body;
   order_ = std::move(order);
@@ -71,7 +67,7 @@ std::vector<Json> KnownConversions::convert(const ResourceTypePtr& type, std::ve
       continue;
     }
     bytes += key.size();
-    const bool fits = missing.objects.size() < most_objects_in_a_review && bytes <= most_bytes_in_a_review;
+    const bool fits = missing.objects.size() < most_objects_ && bytes <= most_bytes_in_a_review;
     if (fits || missing.objects.empty()) missing.objects.push_back(document);
   }
   if (!missing.objects.empty()) ask(std::move(missing));

@@ -24,7 +24,9 @@ struct WebhookNeeded {
   WebhookCall call;
 };
 
-/// The conversions that a request has asked for; handed on while the request waits.
+/// The conversions that a request has asked for; handed on while the request waits. A review of several
+/// objects that fails is divided until the first object is found that cannot be converted: the error is that
+/// of a review of its own, as a real server has it.
 class KnownConversions {
  public:
   /// `seed` is that of the request's uids.
@@ -46,6 +48,7 @@ class KnownConversions {
 
   const std::uint64_t seed_;
   std::uint64_t asked_ = 0;
+  std::size_t most_objects_ = most_objects_in_a_review;
   std::optional<ConversionOrder> order_ = {};
   std::string order_body_ = {};
   std::unordered_map<std::string, Outcome> outcomes_ = {};  // by version and document

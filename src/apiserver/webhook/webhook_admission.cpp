@@ -18,9 +18,6 @@ inline namespace v0 {
 namespace apiserver {
 namespace {
 
-/// A request whose object changes whenever a webhook has answered is given up after this number of calls of
-/// one webhook about one object.
-constexpr std::int64_t most_calls = 100;
 constexpr int default_timeout_seconds = 10;
 
 std::string review_version(const Webhook& webhook) {
@@ -31,18 +28,10 @@ std::string review_version(const Webhook& webhook) {
   return "admission.k8s.io/v1";
 }
 
-/// Returns the answer to a call. The review's `uid` is that of earlier calls if only the object has changed
-/// since. Throws WebhookNeeded.
-const WebhookAnswer& answer_of(const Call& call, WebhookCall wanted, const std::string& uid) {
-  std::int64_t outdated = 0;
-  for (const WebhookProgress::Known& known : call.webhooks.known) {
-    if (known.url != wanted.url) continue;
-    if (known.asked == wanted.body) return known.answer;
-    if (known.asked.find(uid) != std::string::npos) ++outdated;
-  }
-  if (outdated >= most_calls)
-    throw StatusError::conflict(call.type->resource(), call.path.name,
-                                "the object was changed by others while webhooks were called");
+/// Returns the answer to a call. Throws WebhookNeeded.
+const WebhookAnswer& answer_of(const Call& call, WebhookCall wanted) {
+  for (const WebhookProgress::Known& known : call.webhooks.known)
+    if (known.url == wanted.url && known.asked == wanted.body) return known.answer;
   throw WebhookNeeded{std::move(wanted)};
 }
 
@@ -103,7 +92,7 @@ Json call_one(Call& call, const Webhook& webhook, WebhookKind kind, const Admiss
   WebhookCall wanted = webhook_call(webhook.name(), webhook.spec["clientConfig"],
                                     webhook.spec["timeoutSeconds"].integer_or(default_timeout_seconds));
   wanted.body = review.dump();
-  const WebhookAnswer& answer = answer_of(call, std::move(wanted), uid.as_string());
+  const WebhookAnswer& answer = answer_of(call, std::move(wanted));
   Json response = response_of(answer, version, uid, kind);
   const Json& warnings = std::as_const(response)["warnings"];
   for (std::size_t i = 0; i < warnings.size(); ++i) call.warnings.push_back(warnings[i].string_or(""));
