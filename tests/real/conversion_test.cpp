@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // One conversion webhook of the library, called by a real kube-apiserver and by the embedded one: both give
 // equal answers.
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <map>
+#include <sstream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -113,7 +117,7 @@ class Story {
   }
   ResourceClient v2(const char* field_owner = "test") const { return {client(field_owner), Ferry::resource}; }
   const std::string& space() const { return space_; }
-  ObjectKey key(const char* name) const { return {space_, name}; }
+  ObjectKey key(const std::string& name) const { return {space_, name}; }
 
   void note(const std::string& step, const std::function<Json()>& call) {
     std::string line = step + ": ";
@@ -130,16 +134,30 @@ class Story {
   std::vector<std::string> lines = {};
 
  private:
+  // Blanks what differs between any two runs. Managers are sorted by the second of their writes, which may be
+  // the same for two of them or not.
   static void scrub(Json& value) {
     if (value.is_array()) {
       for (std::size_t i = 0; i < value.size(); ++i) scrub(value[i]);
     } else if (value.is_object()) {
-      for (const char* name : {"uid", "resourceVersion", "creationTimestamp", "time"})
+      if (Json* managers = value.find("managedFields"); managers != nullptr && managers->is_array())
+        sort_managers(managers->as_array());
+      for (const char* name : {"uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "time"})
         if (Json* member = value.find(name); member != nullptr && member->is_string()) *member = "";
       std::vector<std::string> names;
       for (const auto& [name, member] : std::as_const(value).as_object()) names.emplace_back(name);
       for (const std::string& name : names) scrub(value[name]);
     }
+  }
+  static void sort_managers(Json::Array& managers) {
+    const auto key = [](const Json& each) {
+      std::string out;
+      for (const char* name : {"manager", "operation", "apiVersion", "subresource"})
+        out += each[name].string_or("") + "\n";
+      return out;
+    };
+    std::stable_sort(managers.begin(), managers.end(),
+                     [&](const Json& a, const Json& b) { return key(a) < key(b); });
   }
   static std::string without(std::string text, const std::string& part, const std::string& stand_in) {
     for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part))
@@ -230,6 +248,28 @@ void watch(Story& story) {
     });
 }
 
+// Sends a request for old ferries that the typed calls have no answer for.
+http::Response ask_v1(const Story& story, http::Method method, const std::string& name,
+                      std::vector<std::pair<std::string, std::string>> query) {
+  return story.client("test").raw({.method = method,
+                                   .resource = ResourceId(OldFerry::resource),
+                                   .namespace_ = story.space(),
+                                   .name = name,
+                                   .query = std::move(query)});
+}
+
+DynamicObject held(DynamicObject object) {
+  object["metadata"]["finalizers"] = Json::array({"test.evenkeel.dev/held"});
+  return object;
+}
+
+// Waits until a real server remembers the last write for v1: it tries writes with that first.
+void remember(const Story& story, const char* name) {
+  story.v1().list({.namespace_ = story.space(),
+                   .resource_version = std::string(story.v2().get(story.key(name))->resource_version()),
+                   .resource_version_match = "NotOlderThan"});
+}
+
 void apply(Story& story) {
   const auto noted = [&](const ResourceClient& client, const DynamicObject& object, bool force) {
     story.note("apply", [&] { return client.apply(object, {.force = force})->body(); });
@@ -247,13 +287,120 @@ void apply(Story& story) {
   noted(story.v1("three"), old_ferry(story, "f", 3), false);
   noted(story.v2("three"), new_ferry(story, "f", 3, "unreadable"), false);
   noted(story.v2("four"), new_ferry(story, "f", 3), false);
-  // A real server tries a write with the object that it remembers for this version, and gives up if the
-  // outcome has no stored form: wait until it remembers the last write.
-  story.v1().list({.namespace_ = story.space(),
-                   .resource_version = std::string(story.v2().get(story.key("f"))->resource_version()),
-                   .resource_version_match = "NotOlderThan"});
+  // It gives up if the outcome of what it remembers has no stored form.
+  remember(story, "f");
   noted(story.v1("three"), old_ferry(story, "f", 4, "broken"), false);
   noted(story.v1("five"), old_ferry(story, "f", 4, "broken"), true);
+}
+
+// Deletions in v1 convert what they mark to v2, in which it is stored, and back.
+void mark(Story& story, const char* name, const char* policy) {
+  const std::string begin = story.v2().list({.namespace_ = story.space()}).resource_version;
+  const WatchOptions since{.namespace_ = story.space(), .resource_version = begin};
+  ResourceWatch old(story.client("test"), OldFerry::resource, since);
+  ResourceWatch stored(story.client("test"), Ferry::resource, since);
+  const auto note_events = [&] {
+    for (ResourceWatch* each : {&old, &stored})
+      story.note("event", [&] {
+        const auto event = each->next({});
+        return Json::object({{"type", static_cast<int>(event->type)}, {"object", event->object->body()}});
+      });
+  };
+  const auto remove = [&](std::vector<std::pair<std::string, std::string>> query) {
+    query.emplace_back("propagationPolicy", policy);
+    return Json::parse(ask_v1(story, http::Method::delete_, name, std::move(query)).body);
+  };
+  // The finalizer stays when the garbage collector has done its part.
+  story.note("create", [&] { return story.v2().create(held(new_ferry(story, name, 2)))->body(); });
+  note_events();
+  story.note("delete in a dry run", [&] { return remove({{"dryRun", "All"}}); });
+  story.note("delete", [&] { return remove({}); });
+  note_events();
+  await("the end of the collector's work",
+        [&] { return story.v2().get(story.key(name))->body()["metadata"]["finalizers"].size() == 1; });
+  story.note("get v2", [&] { return story.v2().get(story.key(name))->body(); });
+}
+
+void mark_and_delete(Story& story) {
+  mark(story, "plain", "Background");
+  story.note("delete again",
+             [&] { return Json::parse(ask_v1(story, http::Method::delete_, "plain", {}).body); });
+  mark(story, "before-its-dependents", "Foreground");
+  mark(story, "without-its-dependents", "Orphan");
+  // An object without a stored form cannot be marked, nor deleted.
+  story.v2().create(new_ferry(story, "free", 1, "broken"));
+  story.v2().create(held(new_ferry(story, "bound", 1, "broken")));
+  remember(story, "bound");
+  for (const char* name : {"free", "bound"}) {
+    story.note("delete", [&] { return Json::parse(ask_v1(story, http::Method::delete_, name, {}).body); });
+    story.note("get v2", [&] { return story.v2().get(story.key(name))->body(); });
+  }
+  story.v2().remove(story.key("free"));
+  story.v1().remove_all(
+      {.namespace_ = story.space(), .field_selector = "metadata.name=before-its-dependents"});
+  for (const char* name : {"plain", "before-its-dependents", "without-its-dependents", "bound"}) {
+    story.v2().remove(story.key(name));
+    story.v2().patch(story.key(name), Patch::merge(Json::parse(R"({"metadata":{"finalizers":null}})")));
+  }
+}
+
+// The lines of a watch of v1, which this waits for, without the objects' content; and its errors.
+void note_watch(Story& story, const std::string& step,
+                std::vector<std::pair<std::string, std::string>> query) {
+  query.emplace_back("watch", "1");
+  story.note(step, [&] {
+    Json out = Json::array();
+    std::istringstream lines(ask_v1(story, http::Method::get, "", std::move(query)).body);
+    for (std::string line; std::getline(lines, line);) {
+      Json event = Json::parse(line);
+      if (event["type"] == Json("ERROR"))
+        event["object"].erase("message");  // it has versions
+      else
+        event["object"] = std::as_const(event).at({"object", "metadata", "name"});
+      out.push_back(std::move(event));
+    }
+    return out;
+  });
+}
+
+// An object that v1 cannot show ends the watches of v1 after half a minute.
+void lose(Story& story) {
+  const std::string begin = story.v2().list({.namespace_ = story.space()}).resource_version;
+  story.v2().create(new_ferry(story, "shown", 1));
+  story.v2().create(new_ferry(story, "hidden", 1, "unreadable"));
+  story.v2().create(new_ferry(story, "later", 1));
+  note_watch(story, "watch until it ends", {{"resourceVersion", begin}});
+  await("the reason why the version cannot be read", [&] {
+    try {
+      ask_v1(story, http::Method::get, "", {{"resourceVersion", "0"}});
+    } catch (const ApiError& error) {
+      return std::string_view(error.message()).find("failed to list") != std::string_view::npos;
+    }
+    return false;
+  });
+  note_watch(story, "watch", {});
+  note_watch(story, "watch on", {{"resourceVersion", begin}});
+  const auto list = [&](std::vector<std::pair<std::string, std::string>> query) {
+    story.note("list", [&] { return Json(ask_v1(story, http::Method::get, "", std::move(query)).body); });
+  };
+  list({});
+  list({{"limit", "5"}});
+  list({{"labelSelector", "a=b"}, {"limit", "5"}});
+  list({{"resourceVersion", "0"}});
+  story.note("delete", [&] {
+    return Json(ask_v1(story, http::Method::delete_, "", {{"labelSelector", "a=b"}}).body);
+  });
+  story.v2().remove(story.key("hidden"));
+  await("a version that can be listed", [&] {
+    try {
+      ask_v1(story, http::Method::get, "", {{"resourceVersion", "0"}});
+      return true;
+    } catch (const ApiError&) {
+      return false;
+    }
+  });
+  note_watch(story, "watch on", {{"resourceVersion", begin}, {"timeoutSeconds", "1"}});
+  for (const char* name : {"shown", "later"}) story.v2().remove(story.key(name));
 }
 
 void fail(Story& story) {
@@ -337,7 +484,8 @@ void remove_version(Story& story) {
 std::vector<std::string> answers(const Config& config, const Hooks& hooks) {
   Story story(config);
   install(story, hooks);
-  for (const auto& part : {write_and_read, watch, apply, fail, migrate_there_and_back, remove_version})
+  for (const auto& part :
+       {write_and_read, watch, apply, mark_and_delete, lose, fail, migrate_there_and_back, remove_version})
     part(story);
   return story.lines;
 }
