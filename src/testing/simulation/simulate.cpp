@@ -62,10 +62,10 @@ SimulationSetup setup_for(const detail::SimulatedControllers& make, const detail
           .watched = std::move(watched)};
 }
 
-class Campaign {
+class SeedCampaign {
  public:
-  Campaign(const detail::SimulatedControllers& make, const detail::SimulatedWorkload& workload,
-           const SimulationOptions& options)
+  SeedCampaign(const detail::SimulatedControllers& make, const detail::SimulatedWorkload& workload,
+               const SimulationOptions& options)
       : options_(options), setup_(setup_for(make, workload, options)) {}
 
   SimulationResult run();
@@ -81,14 +81,14 @@ class Campaign {
   detail::EndState end_;
 };
 
-SimulationResult Campaign::run() {
+SimulationResult SeedCampaign::run() {
   SimulationResult result;
   if (examine_reference(result)) report(run_all(), result);
   return result;
 }
 
 // The seeds of the runs without faults do not matter: those of any two runs must lead to the same end.
-bool Campaign::examine_reference(SimulationResult& result) {
+bool SeedCampaign::examine_reference(SimulationResult& result) {
   SimulationRecord first = SimulationRun(setup_, options_.first_seed, false).run();
   SimulationRecord second = SimulationRun(setup_, options_.first_seed + 1, false).run();
   for (const SimulationRecord* record : {&first, &second})
@@ -101,7 +101,7 @@ bool Campaign::examine_reference(SimulationResult& result) {
   return result.reference.empty();
 }
 
-SimulationRecord Campaign::run_seed(std::uint64_t seed) const {
+SimulationRecord SeedCampaign::run_seed(std::uint64_t seed) const {
   SimulationRecord record = SimulationRun(setup_, seed, true).run();
   for (const std::string& line : detail::end_differences(end_, record.end))
     record.problems.push_back("at the end: " + line);
@@ -110,14 +110,14 @@ SimulationRecord Campaign::run_seed(std::uint64_t seed) const {
   return record;
 }
 
-std::vector<SimulationRecord> Campaign::run_all() const {
+std::vector<SimulationRecord> SeedCampaign::run_all() const {
   std::vector<SimulationRecord> records(options_.seeds);
   detail::for_each_index(records.size(), options_.threads,
                          [&](std::size_t at) { records[at] = run_seed(options_.first_seed + at); });
   return records;
 }
 
-void Campaign::report(std::vector<SimulationRecord> records, SimulationResult& result) const {
+void SeedCampaign::report(std::vector<SimulationRecord> records, SimulationResult& result) const {
   for (const std::string_view name : detail::fault_names) result.fired[std::string(name)] = 0;
   for (std::size_t at = 0; at < records.size(); ++at) {
     SimulationRecord& record = records[at];
@@ -206,7 +206,7 @@ SimulationResult simulate(const SimulatedControllers& make, const SimulatedWorkl
                           const SimulationOptions& options) {
   check(options);
   const TimePoint start = real_clock()->now();
-  SimulationResult result = Campaign(make, workload, options).run();
+  SimulationResult result = SeedCampaign(make, workload, options).run();
   result.took = real_clock()->now() - start;
   return result;
 }
