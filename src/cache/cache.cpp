@@ -16,6 +16,7 @@
 #include "cache/call_gate.hpp"
 #include "cache/disk_copies.hpp"
 #include "cache/object_transform.hpp"
+#include "cache/read_observer.hpp"
 #include "cache/server_log.hpp"
 #include "cache/streaming_memory.hpp"
 #include "cache/write_answer.hpp"
@@ -205,6 +206,12 @@ class Cache::Impl final : public detail::Job {
     if (live == nullptr || unknown.size() > max_single_reads) return false;
     read_unknown(informer, unknown, *live);
     return true;
+  }
+  void observe_find(const ResourceId& resource, const std::string& scope, const std::string& name) const {
+    if (options_.reads != nullptr) options_.reads->on_find(resource, {scope, name});
+  }
+  void observe_list(const ResourceId& resource, const std::string& scope) const {
+    if (options_.reads != nullptr) options_.reads->on_list(resource, scope);
   }
   /// Counts a read of which only the server knows the answer.
   std::nullopt_t give_up() const {
@@ -619,6 +626,7 @@ std::optional<WireObject> Cache::find_parts(const detail::PartsRead& read, const
   const std::string scope = scope_of(resource, key.namespace_);
   const bool complete = !key.name.empty() && (resource.scope == Scope::cluster || !scope.empty());
   if (!complete) return std::nullopt;  // the client names what is missing
+  impl_->observe_find(resource, scope, key.name);
   const auto informer = impl_->serving(read, scope);
   if (informer == nullptr) {
     impl_->note_live_read(resource);
@@ -638,6 +646,7 @@ std::optional<std::vector<WireObject>> Cache::list_parts(const detail::PartsRead
   const bool plain =
       options.field_selector.empty() && options.continue_token.empty() && options.resource_version.empty();
   const std::string scope = scope_of(resource, options.namespace_);
+  impl_->observe_list(resource, scope);
   if (!plain) {  // asked for on purpose
     impl_->count_live_read(resource);
     return std::nullopt;
@@ -661,6 +670,7 @@ std::optional<std::vector<WireObject>> Cache::owned_parts(const detail::PartsRea
   const ResourceId& resource = read.resource;
   require_uid(resource, uid);
   const std::string scope = scope_of(resource, namespace_);
+  impl_->observe_list(resource, scope);
   const auto informer = impl_->serving(read, scope);
   if (informer == nullptr) {
     impl_->note_live_read(resource);
@@ -675,6 +685,7 @@ std::vector<WireObject> Cache::indexed_parts(const detail::PartsRead& read, cons
   const ResourceId& resource = read.resource;
   impl_->require_index(resource, query.index);
   options.namespace_ = scope_of(resource, options.namespace_);
+  impl_->observe_list(resource, options.namespace_);
   const auto informer = impl_->serving(read, options.namespace_);
   if (informer == nullptr) impl_->refuse_index_read(resource, query.index, options.namespace_);
   std::optional<std::string_view> only;
@@ -702,6 +713,7 @@ std::vector<WireObject> detail::list_owned(const Client& client, const ResourceI
 
 std::optional<bool> Cache::contains(const ResourceId& resource, const ObjectKey& key) const {
   const std::string scope = scope_of(resource, key.namespace_);
+  impl_->observe_find(resource, scope, key.name);
   const auto informer = impl_->serving({resource, {.form = WireForm::metadata_only}}, scope);
   if (informer == nullptr || informer->store().is_unknown(scope, key.name)) return std::nullopt;
   return static_cast<bool>(informer->store().find(scope, key.name));

@@ -33,6 +33,9 @@ TEST(Predicate, EmptyLetsEverythingThrough) {
   EXPECT_TRUE(Predicate()(added(base)));
   EXPECT_TRUE(Predicate()(updated(base, same)));
   EXPECT_TRUE(Predicate()(deleted(base)));
+  EXPECT_TRUE(Predicate().is_empty());
+  EXPECT_TRUE((Predicate() && Predicate()).is_empty());
+  EXPECT_FALSE((Predicate() && generation_changed()).is_empty());
 }
 
 TEST(Predicate, GenerationChangedDropsStatusWritesAndResyncs) {

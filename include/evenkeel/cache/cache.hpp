@@ -32,6 +32,9 @@
 
 namespace evenkeel {
 inline namespace v0 {
+namespace detail {
+class ReadObserver;
+}
 
 /// Copies of collections on disk, from which the next start of the program resumes instead of listing
 /// everything. A copy is taken over once the server is known to be the same one, and a watch from the version
@@ -76,6 +79,7 @@ struct CacheOptions {
   DiskCopyOptions disk = {};
   std::shared_ptr<const Clock> clock = {};  ///< Null: the system clock.
   Log log = {};
+  detail::ReadObserver* reads = nullptr;  ///< For testing::explore(). Outlives the cache.
 };
 
 namespace detail {

@@ -28,6 +28,8 @@ class EVENKEEL_API Predicate {
       : decide_(std::move(decide)) {}
 
   bool operator()(const ObjectEvent& event) const { return !decide_ || decide_(event); }
+  /// Returns true if it passes every event without a look at it.
+  bool is_empty() const noexcept { return !decide_; }
 
   friend EVENKEEL_API Predicate operator&&(Predicate left, Predicate right);
   friend EVENKEEL_API Predicate operator||(Predicate left, Predicate right);
