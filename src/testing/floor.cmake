@@ -17,7 +17,7 @@ list(APPEND testing_sources control_plane/child_process.cpp control_plane/compon
 
 # Exploration of an operator: cores, and what drives them in a harness.
 list(APPEND testing_sources explore/end_state.cpp explore/enumerator.cpp explore/explore.cpp explore/intervention_transports.cpp explore/interventions.cpp explore/judge.cpp
-  explore/plan.cpp explore/plan_core.cpp explore/run_error.cpp explore/runner.cpp explore/timeline.cpp explore/trace.cpp explore/watch_filter.cpp)
+  explore/plan.cpp explore/plan_core.cpp explore/run_error.cpp explore/runner.cpp explore/sight.cpp explore/timeline.cpp explore/trace.cpp explore/watch_filter.cpp)
 
 # Changes of an object, one property at a time: cores, and what drives them in harnesses.
 list(APPEND testing_sources operations/campaign.cpp operations/candidates.cpp operations/error_report.cpp operations/known_values.cpp

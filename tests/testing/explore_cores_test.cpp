@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cores of explore(): plans while they run, end states, judgement, enumeration.
 #include <algorithm>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -274,6 +273,8 @@ TEST(Judge, ReportsRunsThatDoNotEnd) {
 
 // ---- Enumerator
 
+const WatchedKinds pods{{"pods", {.is_examined = true}}};
+
 Trace small_trace() {
   TracedWrite nothing = write_of("apply pods default/web", pod("1", "a"), pod("1", "a"));
   nothing.effective = false;
@@ -291,7 +292,7 @@ TEST(Enumerator, ListsPlansThatCanMatter) {
 }
 
 TEST(Enumerator, AddsOldStatesAndWindowsOfResourcesInCaches) {
-  const Plans plans = enumerate(small_trace(), {"pods"}, {});
+  const Plans plans = enumerate(small_trace(), pods, {});
   const auto lines = texts(plans.plans);
   EXPECT_THAT(lines, ::testing::Contains("restart after workload: delete pods default/web with the cache as "
                                          "before workload: delete pods default/web"));
@@ -303,8 +304,8 @@ TEST(Enumerator, AddsOldStatesAndWindowsOfResourcesInCaches) {
 }
 
 TEST(Enumerator, PrunesNothingOnRequest) {
-  const Plans few = enumerate(small_trace(), {"pods"}, {});
-  const Plans all = enumerate(small_trace(), {"pods"}, {.scope = ExploreScope::all});
+  const Plans few = enumerate(small_trace(), pods, {});
+  const Plans all = enumerate(small_trace(), pods, {.scope = ExploreScope::all});
   EXPECT_EQ(all.pruned, 0u);
   EXPECT_EQ(all.plans.size(), few.plans.size() + few.pruned);
 }

@@ -59,7 +59,8 @@ TEST(Explore, FindsNothingInAnOperatorThatAppliesWhatItWants) {
   EXPECT_EQ(result.reference_writes, 3u);
   EXPECT_EQ(result.describe(), "explore: 0 of " + std::to_string(result.plans_run) + " plans failed; " +
                                    std::to_string(result.plans_pruned) +
-                                   " were pruned. Runs of the reference: " +
+                                   " were pruned, 1 of them because nobody reads what they hide. Runs of "
+                                   "the reference: " +
                                    std::to_string(result.reference_runs) + ", effective writes: 3.\n");
 }
 

@@ -31,7 +31,8 @@ namespace testing {
 /// Selection of the plans that are enumerated.
 enum class ExploreScope : std::uint8_t {
   /// Those that can matter: at writes that changed something, conflicts of writes that carry a version, old
-  /// states that a later change of the same object contradicts, changes that a later one undoes.
+  /// states that a later change of the same object contradicts, changes that a later one undoes; old states
+  /// and late events only of what the reference read.
   causal,
   all,  ///< Also at writes without effect, with each pair of an old state and a later write.
 };
@@ -100,6 +101,7 @@ struct Exploration {
   std::size_t plans_run = 0;
   std::size_t plans_failed = 0;
   std::size_t plans_pruned = 0;    ///< Not run, because they can show nothing: see ExploreScope::causal.
+  std::size_t plans_unread = 0;    ///< Of these: pruned only because nobody reads what they hide.
   std::size_t plans_left_out = 0;  ///< Not run, because of `max_plans`.
   /// Run, but without a result: the workload waited for what the withheld events would have caused.
   std::size_t plans_blocked = 0;

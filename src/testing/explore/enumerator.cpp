@@ -4,6 +4,8 @@
 #include "testing/explore/enumerator.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include <evenkeel/testing/differences.hpp>
@@ -15,7 +17,7 @@ namespace {
 
 class Enumerator {
  public:
-  Enumerator(const Trace& trace, const std::set<std::string>& watched, const ExploreOptions& options);
+  Enumerator(const Trace& trace, const WatchedKinds& watched, const ExploreOptions& options);
   Plans run();
 
  private:
@@ -23,9 +25,9 @@ class Enumerator {
 
   bool all() const { return options_.scope == ExploreScope::all; }
   const TracedWrite& write(Index at) const { return trace_.writes[at]; }
-  bool is_seen(Index at) const { return watched_.contains(write(at).resource); }
-  // Adds the plan, or counts it as pruned.
-  void add(bool matters, Step step);
+  bool is_seen(Index at) const { return sight_.is_watched(write(at)); }
+  // Adds the plan, or counts it as pruned; `is_noticed`: what it hides can make a difference.
+  void add(bool matters, Step step, bool is_noticed = true);
 
   void add_crashes();
   void add_faults();
@@ -37,22 +39,25 @@ class Enumerator {
   void add_windows();
   void add_windows_of(Index change);
   void add_pairs();
+  std::set<Index> telling_restarts(Index change) const;
+  bool is_noticed_at_restart(Index change, Index last) const;
+  Index last_before_idle(Index change) const;
+  bool is_noticed_late(Index change, Index last) const;
   std::vector<Index> later_changes(Index change) const;
   bool undoes(Index change, Index later) const;
   bool leads_to_change(Index at) const;
   std::size_t position(const Moment& moment) const;
 
   const Trace& trace_;
-  const std::set<std::string>& watched_;
+  const Sight sight_;
   const ExploreOptions& options_;
   std::vector<Index> writes_;   // of the operator
   std::vector<Index> changes_;  // effective ones of anybody
   Plans plans_;
 };
 
-Enumerator::Enumerator(const Trace& trace, const std::set<std::string>& watched,
-                       const ExploreOptions& options)
-    : trace_(trace), watched_(watched), options_(options) {
+Enumerator::Enumerator(const Trace& trace, const WatchedKinds& watched, const ExploreOptions& options)
+    : trace_(trace), sight_(trace.reads, watched), options_(options) {
   for (Index at = 0; at < trace.writes.size(); ++at) {
     if (is_incidental(write(at).resource)) continue;
     if (!write(at).of_workload) writes_.push_back(at);
@@ -72,11 +77,12 @@ Plans Enumerator::run() {
   return std::move(plans_);
 }
 
-void Enumerator::add(bool matters, Step step) {
-  if (matters || all()) {
+void Enumerator::add(bool matters, Step step, bool is_noticed) {
+  if ((matters && is_noticed) || all()) {
     plans_.plans.push_back({{std::move(step)}});
   } else {
     ++plans_.pruned;
+    if (matters) ++plans_.unread;
   }
 }
 
@@ -161,17 +167,33 @@ void Enumerator::add_stale_restarts() {
   }
 }
 
+void Enumerator::add_stale_restarts_of(Index change) {
+  const std::set<Index> telling = telling_restarts(change);
+  for (const Index at : changes_) {
+    if (at < change) continue;
+    const bool matters = telling.contains(at);
+    add(matters, restart_stale({.after = write(at).moment, .as_before = write(change).moment}),
+        matters && is_noticed_at_restart(change, at));
+  }
+}
+
 // The cache does not show a change: the process restarts right after it, right after the next and the last
 // change of the object, and after the last change of all.
-void Enumerator::add_stale_restarts_of(Index change) {
+std::set<std::size_t> Enumerator::telling_restarts(Index change) const {
   const std::vector<Index> later = later_changes(change);
   std::set<Index> telling{change, changes_.back()};
   if (!later.empty()) telling.insert({later.front(), later.back()});
-  for (const Index at : changes_) {
-    if (at >= change)
-      add(telling.contains(at),
-          restart_stale({.after = write(at).moment, .as_before = write(change).moment}));
-  }
+  return telling;
+}
+
+// A restart hides all changes from one to another. If none of them is noticed, it is a restart with current
+// caches, as after a crash or a downtime. If the first one is not, it is the plan that hides the rest.
+bool Enumerator::is_noticed_at_restart(Index change, Index last) const {
+  const auto first = std::find_if(changes_.begin(), changes_.end(), [&](Index at) {
+    return at >= change && at <= last && sight_.notices_state(write(at));
+  });
+  if (first == changes_.end()) return false;
+  return *first == change || !is_seen(*first) || !telling_restarts(*first).contains(last);
 }
 
 void Enumerator::add_windows() {
@@ -183,12 +205,30 @@ void Enumerator::add_windows() {
 // A cache shows the operator's own writes at once, so that only other changes can be withheld.
 void Enumerator::add_windows_of(Index change) {
   const TracedWrite& from = write(change);
-  add(from.of_workload, withhold(from.resource, {.from = from.moment}, Delivery::late));
+  add(from.of_workload, withhold(from.resource, {.from = from.moment}, Delivery::late),
+      is_noticed_late(change, last_before_idle(change)));
   for (const Index later : later_changes(change)) {
     const bool matters = from.of_workload && undoes(change, later);
     const Window window{.from = from.moment, .until = write(later).moment};
-    add(matters, withhold(from.resource, window, Delivery::merged));
+    add(matters, withhold(from.resource, window, Delivery::merged), is_noticed_late(change, later));
   }
+}
+
+// Returns the last change whose event is withheld by a window that ends when the operator is idle.
+std::size_t Enumerator::last_before_idle(Index change) const {
+  const auto last = std::find_if(changes_.rbegin(), changes_.rend(),
+                                 [&](Index at) { return write(at).idles == write(change).idles; });
+  return *last;
+}
+
+// Returns true if the window withholds an event that somebody would notice. Until then, the run is as in the
+// reference.
+bool Enumerator::is_noticed_late(Index change, Index last) const {
+  const std::string& resource = write(change).resource;
+  return std::any_of(changes_.begin(), changes_.end(), [&](Index at) {
+    if (at < change || at > last) return false;
+    return (write(at).resource == resource || write(at).removes()) && sight_.notices_event(write(at));
+  });
 }
 
 // Returns true if a later write takes something back that a write did to an object.
@@ -238,7 +278,7 @@ std::size_t Enumerator::position(const Moment& moment) const {
 
 }  // namespace
 
-Plans enumerate(const Trace& trace, const std::set<std::string>& watched, const ExploreOptions& options) {
+Plans enumerate(const Trace& trace, const WatchedKinds& watched, const ExploreOptions& options) {
   return Enumerator(trace, watched, options).run();
 }
 

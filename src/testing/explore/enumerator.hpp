@@ -4,13 +4,12 @@
 
 #include <cstddef>
 #include <functional>
-#include <set>
-#include <string>
 #include <vector>
 
 #include <evenkeel/testing/explore.hpp>
 #include <evenkeel/testing/plan.hpp>
 
+#include "testing/explore/sight.hpp"
 #include "testing/explore/trace.hpp"
 
 namespace evenkeel {
@@ -20,10 +19,11 @@ namespace testing::detail {
 struct Plans {
   std::vector<Plan> plans = {};  ///< In the order in which they are run: simple ones first.
   std::size_t pruned = 0;        ///< Those that ExploreScope::all has in addition.
+  std::size_t unread = 0;        ///< Of these: what they hide is noticed by nobody, or hidden by another one.
 };
 
-/// Returns the plans for a reference. `watched` are the resources that caches hold. At most two steps.
-Plans enumerate(const Trace& trace, const std::set<std::string>& watched, const ExploreOptions& options);
+/// Returns the plans for a reference. `watched` are the kinds that caches hold. At most two steps.
+Plans enumerate(const Trace& trace, const WatchedKinds& watched, const ExploreOptions& options);
 
 /// Removes steps from a plan as long as `fails` returns true for the rest.
 Plan shrink(Plan plan, const std::function<bool(const Plan&)>& fails);

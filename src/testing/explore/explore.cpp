@@ -87,6 +87,7 @@ std::vector<Plan> Explorer::plans(Exploration& result) const {
   if (!options_.plans.empty()) return options_.plans;
   Plans all = detail::enumerate(runner_.reference().trace, runner_.watched(), options_);
   result.plans_pruned = all.pruned;
+  result.plans_unread = all.unread;
   if (all.plans.size() > options_.max_plans) {
     result.plans_left_out = all.plans.size() - options_.max_plans;
     all.plans.resize(options_.max_plans);
@@ -192,6 +193,8 @@ std::string Exploration::describe() const {
   text += std::to_string(plans_failed) + " of " + std::to_string(plans_run) + " plans failed";
   if (plans_blocked > 0) text += ", " + std::to_string(plans_blocked) + " were blocked";
   text += "; " + std::to_string(plans_pruned) + " were pruned";
+  if (plans_unread > 0)
+    text += ", " + std::to_string(plans_unread) + " of them because nobody reads what they hide";
   if (plans_left_out > 0) text += ", " + std::to_string(plans_left_out) + " left out";
   text += ". Runs of the reference: " + std::to_string(reference_runs) +
           ", effective writes: " + std::to_string(reference_writes) + ".\n";

@@ -9,6 +9,7 @@
 
 #include "apiserver/shell/request_target.hpp"
 #include "testing/begun_write.hpp"
+#include "testing/explore/run_error.hpp"
 #include "testing/explore/watch_filter.hpp"
 
 namespace evenkeel {
@@ -45,6 +46,7 @@ void Interventions::on_write(const Write& write) {
 }
 
 bool Interventions::on_idle(bool more) {
+  ++idles_;
   if (old_core_) {
     catch_up();
     return true;
@@ -103,6 +105,16 @@ std::size_t Interventions::pump() {
     ++done;
   }
   return done;
+}
+
+// ---- Reads
+
+void Interventions::on_find(const ResourceId& resource, const ObjectKey& key) {
+  if (options_.keeps_worlds) trace_.reads.objects.emplace(name_of(resource), key);
+}
+
+void Interventions::on_list(const ResourceId& resource, const std::string& namespace_) {
+  if (options_.keeps_worlds) trace_.reads.lists.emplace(name_of(resource), namespace_);
 }
 
 // ---- Writes
@@ -240,6 +252,7 @@ void Interventions::record(TracedWrite write, bool of_workload) {
   write.of_workload = of_workload;
   write.moment.nth = ++counts_[write.moment.write];
   write.runs = runs_;
+  write.idles = idles_;
   if (options_.keeps_worlds) write.world = std::exchange(world_, std::nullopt);
   if (options_.keeps_timeline && !is_incidental(write.resource)) timeline_.add_write(write);
   trace_.writes.push_back(std::move(write));

@@ -65,6 +65,9 @@ class Interventions final : public HarnessHooks, public std::enable_shared_from_
   bool goes_on() override;
   void on_gone() override;
 
+  void on_find(const ResourceId& resource, const ObjectKey& key) override;
+  void on_list(const ResourceId& resource, const std::string& namespace_) override;
+
   void mark(const ObjectKey& object, std::string_view name) override;
   std::size_t begin_effect(const ObjectKey& object, std::string_view name) override;
   void end_effect(std::size_t point) override;
@@ -113,6 +116,7 @@ class Interventions final : public HarnessHooks, public std::enable_shared_from_
   TimePoint start_{};
   bool recording_ = false;
   std::size_t runs_ = 0;
+  std::size_t idles_ = 0;
   std::uint64_t starts_ = 1;  // of processes
   bool of_leader_ = true;     // the last run is one that only the leader does
   std::optional<TimePoint> lost_leadership_at_;

@@ -36,8 +36,7 @@ Runner::Runner(const MakeScenario& make_scenario, const ExploreOptions& options)
   const std::unique_ptr<Scenario> scenario = make_scenario_();
   Harness harness(options.harness);
   for (ControllerSpec& spec : scenario->make()) {
-    watched_.insert(name_of(spec.resource));
-    for (const WatchSpec& watch : spec.watches) watched_.insert(name_of(watch.resource));
+    add_watches(spec, watched_);
     if (spec.options.runs_on == RunsOn::every_instance) on_every_instance_.insert(spec.options.name);
     harness.add(std::move(spec));
   }
@@ -93,6 +92,7 @@ RunRecord Runner::record_of(Scenario& scenario, HarnessOptions options, Interven
     if (!hooks->runs_hit().contains(++number) && !text.empty()) record.exceptions.insert(text);
   }
   if (record.settled) run_keys_again(harness, *hooks, record);
+  record.trace.reads = hooks->trace().reads;
   if (record.settled && record.outside)
     record.late_changes_outside = record.outside->changes_to(*scenario.outside());
   if (timeline != nullptr) *timeline = hooks->timeline().str();

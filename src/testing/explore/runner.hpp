@@ -15,6 +15,7 @@
 
 #include "testing/explore/interventions.hpp"
 #include "testing/explore/judge.hpp"
+#include "testing/explore/sight.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -40,8 +41,8 @@ class Runner {
   /// Runs the workload with a plan; `tells`: also makes the timeline.
   RunResult run(const Plan& plan, bool tells) const;
   const RunRecord& reference() const { return *reference_; }
-  /// Resources that caches hold.
-  const std::set<std::string>& watched() const { return watched_; }
+  /// Kinds that caches hold.
+  const WatchedKinds& watched() const { return watched_; }
 
  private:
   RunRecord record_of(Scenario& scenario, HarnessOptions options, InterventionOptions interventions,
@@ -53,7 +54,7 @@ class Runner {
   const MakeScenario& make_scenario_;
   const ExploreOptions& options_;
   std::optional<apiserver::World> world_;  // with the definitions of the kinds
-  std::set<std::string> watched_;
+  WatchedKinds watched_;
   std::set<std::string> on_every_instance_;  // controllers
   std::optional<RunRecord> reference_;
 };

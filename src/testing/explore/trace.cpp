@@ -71,6 +71,7 @@ TracedWrite traced(const Write& write) {
   made.collection = collection_of(known, made.resource);
   made.object =
       made.resource + " " + ObjectKey{write.key.namespace_, stable_name(known, write.key.name)}.str();
+  made.key = {write.key.namespace_, known.at({"metadata", "name"}).string_or(write.key.name)};
   made.effective = write.verb == "deletecollection" ? write.ok() : !write.changes().empty();
   return made;
 }

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writes of a run, by the operator and by its workload, its explore points, and the texts by which plans
-// name them.
+// The writes of a run, by the operator and by its workload, its explore points, the reads of its caches, and
+// the texts by which plans name writes and points.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/apiserver/api_server_core.hpp>
+#include <evenkeel/base/object_key.hpp>
 #include <evenkeel/http/message.hpp>
 #include <evenkeel/testing/harness.hpp>
 #include <evenkeel/testing/plan.hpp>
@@ -24,6 +27,7 @@ struct TracedWrite {
   std::string resource = {};    ///< With group, without subresource: "demos.demo.evenkeel.dev".
   std::string collection = {};  ///< Path of all objects of the resource; empty if it is not known.
   std::string object = {};      ///< Resource and key; a generated name is its prefix and '*'.
+  ObjectKey key = {};           ///< With a generated name as it is; without name: a collection.
   Json before = {};
   Json after = {};
   bool ok = false;
@@ -31,12 +35,15 @@ struct TracedWrite {
   bool of_leader = false;  ///< Of a controller that only the leader runs.
   bool versioned = false;  ///< It demands a resourceVersion or uid, so that it can meet a conflict.
   std::size_t runs = 0;    ///< Number of runs that had begun.
+  std::size_t idles = 0;   ///< Number of times at which the operator had had nothing left to do.
   Duration at = {};        ///< Virtual time.
   std::optional<apiserver::World> world = {};  ///< Before the write; only in a reference.
 
   bool creates() const { return before.is_null() && !after.is_null(); }
   /// Returns true if the object is gone or begins to be deleted.
   bool deletes() const;
+  /// Returns true if the server may delete other objects because of it.
+  bool removes() const { return after.is_null() || deletes(); }
 };
 
 /// An explore point that was reached.
@@ -47,9 +54,16 @@ struct TracedPoint {
   bool of_leader = false;  ///< Of a controller that only the leader runs.
 };
 
+/// The reads of the caches by the operator.
+struct TracedReads {
+  std::set<std::pair<std::string, ObjectKey>> objects = {};  ///< By resource and key, also of absent ones.
+  std::set<std::pair<std::string, std::string>> lists = {};  ///< By resource and namespace; empty: all.
+};
+
 struct Trace {
   std::vector<TracedWrite> writes = {};
   std::vector<TracedPoint> points = {};
+  TracedReads reads = {};  ///< Only in a reference.
 
   const TracedWrite* find(const Moment& moment) const;
 };

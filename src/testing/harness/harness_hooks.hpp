@@ -13,6 +13,7 @@
 #include <evenkeel/http/transport.hpp>
 #include <evenkeel/testing/harness.hpp>
 
+#include "cache/read_observer.hpp"
 #include "controller/explore_points.hpp"
 
 namespace evenkeel {
@@ -21,7 +22,7 @@ namespace testing::detail {
 
 /// Hooks that a harness calls; see HarnessOptions::hooks.
 /// Thread safety: one thread at a time, that of the harness.
-class HarnessHooks : public v0::detail::ExplorePoints {
+class HarnessHooks : public v0::detail::ExplorePoints, public v0::detail::ReadObserver {
  public:
   /// Functions of the harness.
   struct Controls {

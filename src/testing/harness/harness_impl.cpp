@@ -125,7 +125,7 @@ void Harness::Impl::end_process() {
 
 void Harness::Impl::begin_process() {
   auto engine = std::make_shared<std::mt19937_64>(options_.seed + lives_++);
-  CacheOptions options{.threads = 0, .clock = clock_, .log = Log(recorder_)};
+  CacheOptions options{.threads = 0, .clock = clock_, .log = Log(recorder_), .reads = options_.hooks.get()};
   options.reflector.random = [engine] { return std::uniform_real_distribution<double>(0.0, 1.0)(*engine); };
   EventRecorderOptions events = options_.events;
   if (events.component.empty()) events.component = options_.name;
