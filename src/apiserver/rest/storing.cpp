@@ -57,7 +57,7 @@ void Storing::require_way_back() const {
   if (failure_) throw StatusError(*failure_);
 }
 
-WriteOutcome Storing::rehearse(Json object) && {
+WriteOutcome Storing::rehearse(Json object) const {
   require_way_back();
   return {.stored = nullptr, .document = std::move(object)};
 }

@@ -29,7 +29,7 @@ class Storing {
   bool changes(const StoredPtr& live) const;
 
   /// Returns the outcome of a dry run, which converts too. Throws StatusError.
-  WriteOutcome rehearse(Json object) &&;
+  WriteOutcome rehearse(Json object) const;
   /// Throws StatusError if it was stored but cannot be shown.
   WriteOutcome put() &&;
   /// Throws StatusError if the way back into the version of the request failed.
