@@ -56,12 +56,13 @@ Published Ledger::publish(const Desire& desire, std::stop_token stop) {
   const auto body = [&](StoreSnapshot& snapshot) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS {
     const Identity& me = options_.identity;
     runs.emplace_back();  // one per run, even if the run ends early
-    const OwnEntries present = read_own(snapshot, layout_, options_.domain, me.scope);
-    PublishPlan plan = plan_publish(layout_, options_.domain, me.scope, present,
-                                    desire(own_state(layout_, present)), options_.clock->wall_now());
+    const OwnEntries entries = read_own(snapshot, layout_, options_.domain, me.scope);
+    const OwnState present = own_state(layout_, entries);
+    PublishPlan plan = plan_publish(layout_, options_.domain, me.scope, present, desire(present),
+                                    options_.clock->wall_now());
     if (!plan.changes.empty()) {
       plan.commit.puts.push_back(
-          {layout_.instance(me.scope), encode(renewed(present.record, options_.clock->now()))});
+          {layout_.instance(me.scope), encode(renewed(entries.record, options_.clock->now()))});
     }
     runs.back() = std::move(plan.changes);
     return std::move(plan.commit);

@@ -272,12 +272,11 @@ OwnState own_state(const Layout& layout, const OwnEntries& entries) {
 }
 
 PublishPlan plan_publish(const Layout& layout, const Domain& domain, std::string_view scope,
-                         const OwnEntries& present, const DesiredState& desired, WallTime wall) {
+                         const OwnState& present, const DesiredState& desired, WallTime wall) {
   check_desired(domain, desired);
-  const OwnState own = own_state(layout, present);
   Planner planner(layout, scope, wall);
-  for (const std::string& set : domain.sets()) plan_set(planner, layout, scope, set, own, desired);
-  plan_facts(planner, layout, scope, own, desired);
+  for (const std::string& set : domain.sets()) plan_set(planner, layout, scope, set, present, desired);
+  plan_facts(planner, layout, scope, present, desired);
   for (const auto* actions : {&domain.actions, &domain.marks}) {
     for (const std::string& action : *actions) planner.summarise(action);
   }

@@ -193,9 +193,9 @@ class SummariesTest : public ::testing::Test {
   /// Publishes as a program that does not write summaries.
   void publish_without_summary(const std::string& scope, const DesiredState& desired) {
     const auto snapshot = shared->snapshot();
-    Commit commit = plan_publish(kLayout, kDomain, scope, read_own(*snapshot, kLayout, kDomain, scope),
-                                 desired, WallTime())
-                        .commit;
+    const OwnEntries entries = read_own(*snapshot, kLayout, kDomain, scope);
+    Commit commit =
+        plan_publish(kLayout, kDomain, scope, own_state(kLayout, entries), desired, WallTime()).commit;
     std::erase_if(commit.puts,
                   [&](const Commit::Put& put) { return put.key == kLayout.summary("restart", scope); });
     commit.puts.push_back(
@@ -270,9 +270,8 @@ TEST_F(SummariesTest, AreNotUsedForMembersThatAMigrationCopied) {
   renamed.situation.scope = "unicorn";
   const auto publish = [&](std::size_t count) {
     const auto snapshot = shared->snapshot();
-    const Commit commit = plan_publish(kLayout, kDomain, "unicorn",
-                                       read_own(*snapshot, kLayout, kDomain, "unicorn"), units(count, 0), {})
-                              .commit;
+    const OwnState present = own_state(kLayout, read_own(*snapshot, kLayout, kDomain, "unicorn"));
+    const Commit commit = plan_publish(kLayout, kDomain, "unicorn", present, units(count, 0), {}).commit;
     ASSERT_TRUE(std::holds_alternative<Committed>(shared->commit(commit)));
   };
   publish(4);
@@ -528,12 +527,11 @@ class History {
   void publish(const std::string& scope) {
     const bool without_summary = chance(15);
     const auto snapshot = store_.snapshot();
-    const OwnEntries own = read_own(*snapshot, kLayout, kDomain, scope);
-    const OwnState state = own_state(kLayout, own);
+    const OwnState state = own_state(kLayout, read_own(*snapshot, kLayout, kDomain, scope));
     DesiredState desired = state.desired();
     for (std::size_t changes = 1 + below(6); changes > 0; --changes) change(state, desired);
     if (chance(10)) desired = {};
-    Commit planned = plan_publish(kLayout, kDomain, scope, own, desired, WallTime()).commit;
+    Commit planned = plan_publish(kLayout, kDomain, scope, state, desired, WallTime()).commit;
     if (without_summary) {
       std::erase_if(planned.puts,
                     [&](const Commit::Put& put) { return put.key == kLayout.summary("restart", scope); });

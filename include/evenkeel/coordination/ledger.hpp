@@ -129,7 +129,7 @@ struct PublishPlan {
 /// kinds. Pure. Throws std::invalid_argument for a ready member that is not pending, and for a set that
 /// `domain` does not have.
 EVENKEEL_API PublishPlan plan_publish(const Layout& layout, const Domain& domain, std::string_view scope,
-                                      const OwnEntries& present, const DesiredState& desired, WallTime wall);
+                                      const OwnState& present, const DesiredState& desired, WallTime wall);
 
 // --- The sets of all instances ---
 

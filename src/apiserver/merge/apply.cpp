@@ -78,13 +78,15 @@ class Application {
  private:
   /// Converts the live object for each manager, as a real server does at first. Throws StatusError.
   void check_versions() const {
-    for (const auto& [id, set] : managers) in_version_of(live_, set.api_version, context_, "");
+    for (const auto& [id, set] : managers) {
+      if (set.api_version != kind_.api_version()) in_version_of(live_, set.api_version, context_, "");
+    }
   }
 
   /// Removes the fields that this manager applied last time, does not apply now, and no other manager owns:
   /// in the version of that time.
   void prune(const ManagedSet& last) {
-    if (last.fields.empty()) return;
+    if (last.fields.empty() || is_applied_again(last)) return;
     const std::string failure = prune_failure;
     const Json merged = in_version_of(object, last.api_version, context_,
                                       failure + "failed to convert merged object to last applied version: ");
@@ -110,6 +112,14 @@ class Application {
     const FieldSet gone =
         fields_of(merged, root).with_named_parents(&root).without(left).intersected(last_named);
     object = in_version_of(remove_fields(merged, gone, root), kind_.api_version(), context_, failure);
+  }
+
+  /// Returns true if this manager still applies all of `last` and every manager uses the version of the
+  /// request: then pruning removes nothing and converts nothing.
+  bool is_applied_again(const ManagedSet& last) const {
+    const auto is_other = [this](const auto& one) { return one.second.api_version != kind_.api_version(); };
+    return last.api_version == kind_.api_version() && std::ranges::none_of(managers, is_other) &&
+           last.fields.without(managers.at(id_).fields).empty();
   }
 
   /// Returns the pruned object with the owned fields that pruning removed, in a version.

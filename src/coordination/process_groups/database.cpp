@@ -43,8 +43,11 @@ std::vector<const DatabaseProcess*> DatabaseStatus::of_group(std::string_view id
   std::vector<const DatabaseProcess*> exact;
   std::vector<const DatabaseProcess*> numbered;
   for (const DatabaseProcess& process : processes) {
-    if (process.group() == id) exact.push_back(&process);
-    if (process.group() != id && names_group(process.group(), id)) numbered.push_back(&process);
+    const std::string_view group = process.group();
+    if (group == id)
+      exact.push_back(&process);
+    else if (names_group(group, id))
+      numbered.push_back(&process);
   }
   return exact.empty() ? numbered : exact;
 }
