@@ -42,7 +42,7 @@ list(APPEND apiserver_sources
 # Request lines: the path, the options of lists, selectors, the representation that is asked for.
 list(APPEND apiserver_sources
   query/field_query.cpp query/label_query.cpp query/label_selector.cpp query/list_options.cpp
-  query/negotiation.cpp query/rest_path.cpp)
+  query/negotiation.cpp query/rest_path.cpp query/shard_query.cpp)
 
 # Authentication and authorization.
 list(APPEND apiserver_sources

@@ -46,6 +46,9 @@ struct ApiServerCoreOptions {
   /// Version in /version, after "v".
   std::string version = "1.36.3";
   Authorization authorization = Authorization::always_allow;
+  /// The feature gate ShardedListAndWatch (KEP-5866, alpha): lists, watches and deletions of collections
+  /// select by the parameter shardSelector. Without it the parameter is ignored.
+  bool sharded_list_and_watch = false;
   /// Secret that signs the tokens of service accounts; empty: one that depends on the seed alone.
   std::string token_key = {};
 };

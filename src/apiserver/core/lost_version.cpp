@@ -28,7 +28,7 @@ bool reads_past_the_cache(const Call& call, std::string_view verb) {
   const ListOptions options = list_options(call.query);
   if (options.exact || options.next) return true;
   const bool paged = options.limit > 0 || verb == "deletecollection";
-  return paged && selection_of(call).empty();
+  return paged && selection_of(call).has_no_attributes();
 }
 
 }  // namespace

@@ -164,7 +164,8 @@ Answer answer(Server& server, const http::Request& request, const Turn& turn) {
             .protobuf = *server.protobuf,
             .authorizer = server.authorizer,
             .authenticator = server.authenticator,
-            .webhooks = turn.webhooks};
+            .webhooks = turn.webhooks,
+            .sharded_lists = server.options.sharded_list_and_watch};
   Answer out = answer_call(server, call);
   if (!type->deprecation.empty()) prepend_warning(out.response, type->deprecation);
   return out;

@@ -142,6 +142,7 @@ std::string FieldQuery::name() const {
 }
 
 bool Selection::matches(const Stored& object, const ResourceType& type) const {
+  if (!shards.matches(object)) return false;
   if (!labels.empty() && !labels.matches(object)) return false;
   if (fields.empty()) return true;
   return type.reads_as_stored(object) ? fields.matches(object) : fields.matches(type.read(object));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// labelSelector and fieldSelector of a request, with the server's error texts.
+// labelSelector, fieldSelector and shardSelector of a request, with the server's error texts.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <evenkeel/api/json.hpp>
 
 #include "apiserver/store/resource_type.hpp"
+#include "base/hash_range.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -62,12 +63,33 @@ class FieldQuery {
   std::vector<Term> terms_;
 };
 
-/// Both selectors of a request.
+/// Parses "shardRange(object.metadata.uid, '0x0000000000000000', '0x8000000000000000') || ...".
+/// Source: apiserver pkg/sharding/parser.go, apimachinery pkg/sharding/selector.go.
+class ShardQuery {
+ public:
+  ShardQuery() = default;
+  /// Empty text selects everything. Throws StatusError (500).
+  explicit ShardQuery(std::string_view text);
+
+  bool empty() const { return ranges_.empty(); }
+  bool matches(const Stored& object) const;
+  /// Returns the normalised selector.
+  std::string text() const { return detail::shard_selector(field_, ranges_); }
+
+ private:
+  std::string field_;
+  std::vector<detail::HashRange> ranges_;
+};
+
+/// The selectors of a request.
 struct Selection {
   LabelQuery labels = {};
   FieldQuery fields = {};
+  ShardQuery shards = {};
 
-  bool empty() const { return labels.empty() && fields.empty(); }
+  bool empty() const { return has_no_attributes() && shards.empty(); }
+  /// Returns true if neither labels nor fields are selected by.
+  bool has_no_attributes() const { return labels.empty() && fields.empty(); }
   bool matches(const Stored& object, const ResourceType& type) const;
 };
 

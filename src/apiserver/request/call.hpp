@@ -32,6 +32,7 @@ struct Call {
   Authorizer& authorizer;
   const Authenticator& authenticator;
   const WebhookProgress& webhooks;
+  bool sharded_lists = false;  ///< shardSelector has its effect.
   Representation form = {};
   std::vector<std::string> warnings = {};
 

@@ -54,7 +54,7 @@ Page read_page(Storage& storage, Call& call, const ListOptions& options) {
   const ResourceType& type = *call.type;
   const std::string prefix = key_prefix(call);
   const Selection selection = selection_of(call);
-  Page page{.version = list_version(storage, call, options)};
+  Page page{.version = list_version(storage, call, options), .shards = selection.shards.text()};
   std::vector<StoredPtr> all = storage.store.snapshot(call.collection(), prefix, page.version);
   if (const std::string name = selection.fields.name(); !name.empty() && call.path.in_namespace)
     std::erase_if(all, [&](const StoredPtr& object) { return object->name() != name; });
@@ -72,7 +72,9 @@ Page read_page(Storage& storage, Call& call, const ListOptions& options) {
       // The next page starts at the smallest key after the last item.
       page.continue_token =
           encode_continue({.version = page.version, .start = shown.substr(prefix.size()) + '\0'});
-      if (selection.empty()) page.remaining = all.size() - i;
+      // The number counts also the objects of other shards: it is what follows the first `limit` ones.
+      // Source: apiserver pkg/storage/continue.go PrepareContinueToken.
+      if (selection.has_no_attributes()) page.remaining = all.size() - options.limit;
       break;
     }
     if (selection.empty() || selection.matches(*all[i], type)) page.items.push_back(std::move(all[i]));
@@ -86,6 +88,9 @@ Json list_metadata(const Call& call, const Page& page) {
   const bool always = call.type->custom && call.form.form == Representation::Form::object;
   if (!page.continue_token.empty() || always) metadata["continue"] = page.continue_token;
   if (page.remaining) metadata["remainingItemCount"] = *page.remaining;
+  // Lists of custom objects, of metadata and Tables have no member for it.
+  if (!page.shards.empty() && !call.type->custom && call.form.form == Representation::Form::object)
+    metadata["shardInfo"] = Json::object({{"selector", page.shards}});
   return metadata;
 }
 

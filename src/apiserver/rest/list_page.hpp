@@ -19,6 +19,7 @@ struct Page {
   std::uint64_t version = 0;
   std::string continue_token = {};  ///< Empty at the end.
   std::optional<std::size_t> remaining = {};
+  std::string shards = {};  ///< The shard selector; empty: none.
 };
 
 /// Returns the items in the version of the call. Throws WebhookNeeded, and StatusError (410, 504) for

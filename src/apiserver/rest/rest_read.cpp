@@ -52,11 +52,11 @@ std::string key_prefix(const Call& call) {
 }
 
 Selection selection_of(const Call& call) {
-  if (call.path.legacy_watch && !call.path.name.empty())
-    return {LabelQuery(call.query.get("labelSelector")),
-            FieldQuery("metadata.name=" + call.path.name, *call.type)};
-  return {LabelQuery(call.query.get("labelSelector")),
-          FieldQuery(call.query.get("fieldSelector"), *call.type)};
+  const bool of_one = call.path.legacy_watch && !call.path.name.empty();
+  const std::string fields =
+      of_one ? "metadata.name=" + call.path.name : std::string(call.query.get("fieldSelector"));
+  const std::string_view shards = call.sharded_lists ? call.query.get("shardSelector") : std::string_view();
+  return {LabelQuery(call.query.get("labelSelector")), FieldQuery(fields, *call.type), ShardQuery(shards)};
 }
 
 std::uint64_t cached_version(const Call& call, std::uint64_t minimum) {

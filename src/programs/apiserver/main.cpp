@@ -60,6 +60,8 @@ void declare(CLI::App& app, Flags& flags) {
           {"AlwaysAllow", ek::apiserver::Authorization::always_allow},
           {"RBAC", ek::apiserver::Authorization::rbac}}))
       ->type_name("MODE");
+  app.add_flag("--sharded-list-and-watch", flags.server.core.sharded_list_and_watch,
+               "The feature gate ShardedListAndWatch: lists and watches select by shardSelector");
   app.add_option("--anonymous-auth", flags.server.anonymous,
                  "With RBAC: requests without credentials are those of system:anonymous; false: 401")
       ->capture_default_str();
