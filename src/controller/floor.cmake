@@ -30,6 +30,8 @@ set(controller_sources
   dependents/dependents_core.cpp
   dependents/dependents_pass.cpp
   dependents/dependents_report.cpp
+  dependents/dynamic_dependents.cpp
+  dependents/late_kinds.cpp
   event_feed.cpp
   explain/explain_core.cpp
   explain/explanation.cpp

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 
 #include <evenkeel/controller/readiness.hpp>
 
@@ -33,6 +34,15 @@ Readiness readiness_of(const Rollout& rollout) {
   if (rollout.available < rollout.wanted)
     return not_ready(count(rollout.available, rollout.wanted, "replicas are available"));
   return true;
+}
+
+bool is_kind(const DynamicObject& object, std::string_view api_version, std::string_view kind) {
+  return object.api_version() == api_version && object.kind() == kind;
+}
+
+[[noreturn]] void refuse(const std::string& what, const DynamicObject& object) {
+  throw std::invalid_argument(what + ", not " + std::string(object.kind()) + " (" +
+                              std::string(object.api_version()) + ")");
 }
 
 }  // namespace
@@ -75,6 +85,30 @@ Readiness Completed::operator()(const Job& job) const {
     if (condition.type == "Failed") return not_ready("it failed: " + condition.message.value_or(""));
   }
   return not_ready("it is not complete");
+}
+
+Readiness RolledOut::operator()(const DynamicObject& object) const {
+  if (is_kind(object, "apps/v1", "Deployment")) return (*this)(object.as<Deployment>());
+  if (is_kind(object, "apps/v1", "StatefulSet")) return (*this)(object.as<StatefulSet>());
+  if (is_kind(object, "apps/v1", "DaemonSet")) return (*this)(object.as<DaemonSet>());
+  refuse("rolled_out is for Deployment, StatefulSet and DaemonSet (apps/v1)", object);
+}
+
+Readiness Completed::operator()(const DynamicObject& object) const {
+  if (is_kind(object, "batch/v1", "Job")) return (*this)(object.as<Job>());
+  refuse("completed is for Job (batch/v1)", object);
+}
+
+Readiness has_condition_of(const DynamicObject& object, const std::string& type) {
+  const Json& conditions = object.body().at({"status", "conditions"});
+  if (conditions.is_array()) {
+    for (const Json& condition : conditions.as_array()) {
+      if (condition["type"].string_or("") != type) continue;
+      const std::string status(condition["status"].string_or(""));
+      return {status == "True", type + " is " + status};
+    }
+  }
+  return not_ready("it has no condition " + type);
 }
 
 }  // namespace detail

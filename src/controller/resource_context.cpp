@@ -119,6 +119,10 @@ void ResourceContext::remove(const ObjectKey& key, const DeleteOptions& options)
   client_.remove(key, options);
 }
 
+const Cache* ResourceContext::cache() const noexcept {
+  return context_.options_.cache;
+}
+
 /// Fills in the namespace and the controller of an object that is to be written.
 void ResourceContext::imply(DynamicObject& object, bool own, const char* verb) const {
   ObjectMeta metadata = object.metadata();

@@ -33,12 +33,14 @@ enum class Fate : std::uint8_t {
   removal_fails,   // of an unwanted one
   blocked,
   shrink_fails,  // it is ready, and an object that it has too many cannot be deleted
+  unserved,
 };
-constexpr std::size_t all_fates = 9;
+constexpr std::size_t all_fates = 10;
 constexpr std::size_t main_fates = 4;
 
 bool wants(Fate fate) {
-  return fate != Fate::unwanted && fate != Fate::unwanted_stays && fate != Fate::removal_fails;
+  return fate != Fate::unwanted && fate != Fate::unwanted_stays && fate != Fate::removal_fails &&
+         fate != Fate::unserved;
 }
 
 struct Pass {
@@ -55,7 +57,9 @@ struct Driven {
 void answer(DependentsCore& core, const DependentStep& step, Fate fate) {
   switch (step.command) {
     case Command::decide:
-      return fate == Fate::decision_fails ? core.on_failed("decision") : core.on_decided(wants(fate));
+      if (fate == Fate::decision_fails) return core.on_failed("decision");
+      if (fate == Fate::unserved) return core.on_unserved("unknown");
+      return core.on_decided(wants(fate));
     case Command::apply:
       if (fate == Fate::apply_fails) return core.on_failed("apply");
       if (fate == Fate::blocked) return core.on_blocked("old");
@@ -88,16 +92,20 @@ class Rules {
   bool removed(std::size_t at) const {
     const Fate fate = pass_.fates[at];
     if (wanted(at)) return applied(at) && fate != Fate::apply_fails && fate != Fate::blocked;
-    return all_before(at, &Rules::gone);
+    return !unserved(at) && all_before(at, &Rules::gone);
   }
+  bool unserved(std::size_t at) const { return asked(at) && pass_.fates[at] == Fate::unserved; }
   // Those that depend on it may be applied.
   bool serves(std::size_t at) const {
     return applied(at) && (pass_.fates[at] == Fate::ready || pass_.fates[at] == Fate::shrink_fails);
   }
-  bool gone(std::size_t at) const { return !wanted(at) && removed(at) && state(at) == State::unwanted; }
+  bool gone(std::size_t at) const {
+    return unserved(at) || (!wanted(at) && removed(at) && state(at) == State::unwanted);
+  }
 
   State state(std::size_t at) const {
     const Fate fate = pass_.fates[at];
+    if (unserved(at)) return State::not_served;
     if (!wanted(at)) {
       if (!removed(at)) return State::deleting;
       if (fate == Fate::removal_fails || fate == Fate::shrink_fails) return State::failed;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operator of docs/dependents.md.
+#include <chrono>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/api/dynamic.hpp>
 #include <evenkeel/api/kinds.hpp>
 #include <evenkeel/controller/dependents.hpp>
 #include <evenkeel/controller/readiness.hpp>
@@ -168,6 +170,48 @@ TEST(DependentsDocument, TheLongFormDoesTheSame) {
   cluster.add(website_controller_with_more());
   cluster.settle();
   roll_out(cluster);
+  EXPECT_EQ(story(cluster), "True: all dependents are ready");
+}
+
+const ek::ResourceId monitors{"monitoring.coreos.com", "v1", "ServiceMonitor", "servicemonitors"};
+
+ek::Json monitor_of(const Website& site) {
+  ek::Json monitor = ek::Json::object();
+  monitor["metadata"]["name"] = site.metadata.name;
+  monitor["spec"]["selector"]["matchLabels"]["site"] = site.metadata.name;
+  monitor["spec"]["endpoints"] = ek::Json::array({ek::Json::object({{"port", "http"}})});
+  return monitor;
+}
+
+ek::Dependents<Website> monitored_website_graph() {
+  return website_graph().add(monitors, "monitor", monitor_of, {.after = {"service"}, .only_if_served = true});
+}
+
+TEST(DependentsDocument, AMonitorIsMadeOnceThePrometheusOperatorIsInstalled) {
+  ek::testing::Harness cluster;
+  cluster.create({Website{.metadata = {.name = "books", .namespace_ = "default"}}});
+  cluster.add(ek::controller_for(monitored_website_graph()));
+  cluster.run_for(std::chrono::seconds{1});
+  roll_out(cluster);
+  EXPECT_EQ(story(cluster), "True: all dependents are ready; not served: monitor");
+  cluster.create({R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: servicemonitors.monitoring.coreos.com}
+spec:
+  group: monitoring.coreos.com
+  scope: Namespaced
+  names: {plural: servicemonitors, kind: ServiceMonitor}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+)"});
+  cluster.run_for(std::chrono::minutes{1});
+  const auto monitor = cluster.client().resource(monitors).find(books);
+  ASSERT_TRUE(monitor) << cluster.str();
+  EXPECT_EQ((*monitor)["spec"]["selector"]["matchLabels"]["site"], ek::Json("books"));
   EXPECT_EQ(story(cluster), "True: all dependents are ready");
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Declarations that are refused, and reports of a pass.
+#include <chrono>
 #include <functional>
 #include <stdexcept>
 #include <string>
@@ -120,6 +121,20 @@ TEST(DependentsReport, IsRetriedAsTheFailureThatIsRetriedSoonest) {
   const ReconcileOutcome both = outcome({failure("a", soon), failure("b", never)});
   EXPECT_EQ(both.kind, OutcomeKind::error);
   EXPECT_EQ(both.message, "dependents of Shop default/web failed: b: never; a: soon");
+}
+
+TEST(DependentsReport, LooksAgainForWhatCausesNoEvent) {
+  DependentStatus later = status("a", State::not_served, "it is not served");
+  later.look_again_in = std::chrono::minutes{1};
+  DependentStatus soon = status("b", State::waiting, "it is read");
+  soon.look_again_in = std::chrono::seconds{1};
+  const DependentsReport settled("Shop web", {status("c", State::ready), later});
+  EXPECT_TRUE(settled.ready());
+  EXPECT_EQ(settled.condition().message, "all dependents are ready; not served: a");
+  EXPECT_EQ(settled.result(),
+            requeue_after(std::chrono::minutes{1}, "a: it is not served").with_priority(Lane::slow));
+  EXPECT_EQ(DependentsReport("Shop web", {later, soon}).result().delay(), std::chrono::seconds{1});
+  EXPECT_EQ(outcome({later, failure("d", std::runtime_error("bad"))}).kind, OutcomeKind::error);
 }
 
 TEST(DependentsReport, MakesTypesOfConditionsFromNames) {

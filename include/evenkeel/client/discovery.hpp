@@ -108,5 +108,10 @@ class EVENKEEL_API Discovery {
   std::shared_ptr<const Client> client_;  // null: no requests
 };
 
+/// Asks the server if it serves a resource now, in this version: one small request, of which nothing is
+/// remembered. Throws the errors of a client's blocking calls, also if the group's API server does not
+/// answer.
+EVENKEEL_API bool is_served(const Client& client, const ResourceId& resource);
+
 }  // namespace v0
 }  // namespace evenkeel

@@ -321,6 +321,12 @@ class ControllerBuilder {
     return *this;
   }
 
+  /// Adds a watch of another form, made by watch_owned() or a similar function.
+  ControllerBuilder& watches(WatchSpec watch) {
+    spec_.watches.push_back(std::move(watch));
+    return *this;
+  }
+
   /// Declares an index of the reconciled kind; see index_by() and Cache::index(). Reconcilers read it with
   /// context.list<T>(by(name, value)).
   template <class F>

@@ -8,6 +8,7 @@
 #include <exception>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,7 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include <evenkeel/api/dynamic.hpp>
 #include <evenkeel/api/fields.hpp>
+#include <evenkeel/api/json.hpp>
 #include <evenkeel/api/metadata.hpp>
 #include <evenkeel/api/snapshot.hpp>
 #include <evenkeel/base/export.hpp>
@@ -67,7 +70,22 @@ struct OwnedDependent {
   bool deleting = false;
 };
 
+/// A desired object without a C++ type, as a function of the program returns it.
+struct DesiredObject {
+  DesiredObject(DynamicObject desired) : object(std::move(desired)) {}
+  DesiredObject(Json body) : object(std::move(body)) {}
+  DynamicObject object;
+};
+struct DesiredObjects {
+  DesiredObjects(std::vector<DynamicObject> desired) : objects(std::move(desired)) {}
+  DesiredObjects(std::vector<Json> bodies) {
+    for (Json& body : bodies) objects.emplace_back(std::move(body));
+  }
+  std::vector<DynamicObject> objects;
+};
+
 class DependentGraph;
+class LateKinds;
 struct DependentNode;
 
 /// Collects the results of one dependent's objects in one pass.
@@ -80,6 +98,8 @@ class EVENKEEL_API DependentObjects {
   /// Gives a desired object its namespace, its owner and its mark. Throws std::invalid_argument for an object
   /// without a name, of another namespace than the owner, or that was desired before in this pass.
   void claim(ObjectMeta& object);
+  /// Gives it kind and version, too. Throws also for an object of another kind, and DecodeError.
+  void claim(DynamicObject& object);
   /// Runs `work`, which applies one object; the first exception of it, except Cancelled, is kept.
   void attempt(const std::function<void()>& work);
   /// Returns false if the existing object has to go before another one can take its name.
@@ -87,6 +107,7 @@ class EVENKEEL_API DependentObjects {
   /// `before` is null if the object did not exist.
   void on_applied(const ObjectMeta* before, const ObjectMeta& after, Readiness readiness);
 
+  const ResourceId& resource() const noexcept { return resource_; }
   const std::string& blocked() const noexcept { return blocked_; }
   Readiness readiness() const;
   std::size_t written() const noexcept { return written_; }
@@ -108,10 +129,12 @@ class EVENKEEL_API DependentObjects {
 /// Requests about the objects of one kind.
 struct DependentKind {
   ResourceId resource = {};
-  std::vector<OwnedDependent> (*list)(Context&, const void* owner, const std::string& annotation) = nullptr;
+  std::vector<OwnedDependent> (*list)(Context&, const ResourceId&, const ObjectMeta& owner,
+                                      const void* object, const std::string& annotation) = nullptr;
   /// Returns the uid; empty if there is no such object.
-  std::string (*uid_of)(Context&, const ObjectKey&) = nullptr;
-  void (*remove)(Context&, const ObjectKey&, const DeleteOptions&) = nullptr;
+  std::string (*uid_of)(Context&, const ResourceId&, const ObjectKey&) = nullptr;
+  void (*remove)(Context&, const ResourceId&, const ObjectKey&, const DeleteOptions&) = nullptr;
+  bool late = false;  // it may not be served, and its watch begins once it is
 };
 
 /// A dependent, without the types of its object and its owner.
@@ -119,6 +142,7 @@ struct DependentNode {
   std::string name = {};
   std::vector<std::size_t> after = {};
   std::size_t kind = 0;
+  bool optional = false;  // it is left out while its kind is not served
   std::optional<Propagation> propagation = {};
   std::function<bool(Context&, const void* owner)> when = {};       // empty: always
   std::function<Readiness(Context&, const void* owner)> gone = {};  // empty: when no object is left
@@ -131,10 +155,11 @@ class EVENKEEL_API DependentGraph {
   /// Throws std::invalid_argument for a name that add() would refuse; it may be empty.
   DependentGraph(const ResourceInfo& owner, std::string name);
 
-  /// Adds a dependent with these names in `after`. Throws std::invalid_argument.
-  void add(DependentNode node, const std::vector<std::string>& after, DependentKind kind);
-  /// Returns true if a dependent has objects of this kind.
-  bool has(const ResourceId& resource) const;
+  /// Adds a dependent with these names in `after`; its kind is late if it is for all its dependents. Returns
+  /// the position of the kind. Throws std::invalid_argument.
+  std::size_t add(DependentNode node, const std::vector<std::string>& after, DependentKind kind);
+  /// Returns the watch of a late kind.
+  WatchSpec late_watch(const ResourceId& resource) const;
 
   DependentsReport reconcile(Context& context, const void* owner, const ObjectMeta& metadata) const;
   Result clean_up(Context& context, const void* owner, const ObjectMeta& metadata) const;
@@ -144,21 +169,28 @@ class EVENKEEL_API DependentGraph {
   const std::string& name() const noexcept { return name_; }
   const std::vector<DependentKind>& kinds() const noexcept { return kinds_; }
   const std::vector<DependentNode>& nodes() const noexcept { return nodes_; }
+  LateKinds& late_kinds() const noexcept { return *late_; }
 
  private:
+  void require_sound(const DependentNode& node, const ResourceId& kind) const;
   std::size_t position_of(const std::string& name, const std::string& of) const;
 
   ResourceInfo owner_;
   std::string name_;
   std::vector<DependentKind> kinds_;
   std::vector<DependentNode> nodes_;
+  std::shared_ptr<LateKinds> late_;  // shared by copies
 };
+
+/// Returns the requests about a kind without a C++ type.
+EVENKEEL_API DependentKind dependent_kind(ResourceId resource);
 
 template <ObjectType U, ObjectType T>
 DependentKind dependent_kind() {
   return {.resource = U::resource,
           .list =
-              [](Context& context, const void* owner, const std::string& annotation) {
+              [](Context& context, const ResourceId&, const ObjectMeta&, const void* owner,
+                 const std::string& annotation) {
                 const T& object = *static_cast<const T*>(owner);
                 std::vector<OwnedDependent> found;
                 for (const Snapshot<U>& one : context.owned_by<U>(object)) {
@@ -172,11 +204,11 @@ DependentKind dependent_kind() {
                 return found;
               },
           .uid_of =
-              [](Context& context, const ObjectKey& key) {
+              [](Context& context, const ResourceId&, const ObjectKey& key) {
                 const Snapshot<U> found = context.find<U>(key);
                 return found ? found->metadata.uid : std::string();
               },
-          .remove = [](Context& context, const ObjectKey& key,
+          .remove = [](Context& context, const ResourceId&, const ObjectKey& key,
                        const DeleteOptions& options) { context.remove<U>(key, options); }};
 }
 
@@ -196,6 +228,10 @@ void apply_dependents(Context& context, std::vector<U> wanted, const DependentFu
   }
 }
 
+EVENKEEL_API void apply_dependents(Context& context, std::vector<DynamicObject> wanted,
+                                   const DependentFunction<Readiness, DynamicObject>& ready,
+                                   const ContextApplyOptions& options, DependentObjects& objects);
+
 template <class T>
 concept HasConditions = requires(T& object) {
   { object.status.conditions } -> std::same_as<std::vector<Condition>&>;
@@ -203,10 +239,10 @@ concept HasConditions = requires(T& object) {
 
 }  // namespace detail
 
-/// Conditions of a dependent. T is the reconciled kind, U that of the dependent. Functions take the object,
-/// or (Context&, object); they are called in each pass, by several workers concurrently. If one looks at
-/// other objects, the controller has to watch those.
-template <ObjectType T, ObjectType U>
+/// Conditions of a dependent. T is the reconciled kind, U that of the dependent, or DynamicObject. Functions
+/// take the object, or (Context&, object); they are called in each pass, by several workers concurrently. If
+/// one looks at other objects, the controller has to watch those.
+template <ObjectType T, class U>
 struct DependentOptions {
   /// Dependents that must be ready before this one is applied, and that are deleted after it. They are
   /// declared before it, so that there are no cycles.
@@ -229,6 +265,10 @@ struct DependentOptions {
   /// Propagation of deletions. With foreground an object is gone when those that it owns are: a Deployment
   /// with its Pods. Default: background.
   std::optional<Propagation> propagation = {};
+  /// Leaves the dependent out, and those that depend on it, while the server does not serve its kind: their
+  /// objects are not to exist, and the kind is not watched. The passes ask again from time to time. Without
+  /// effect if another dependent of the same C++ type does not set it.
+  bool only_if_served = false;
 };
 
 /// The dependents of the objects of kind T: those that it owns, in the order in which they depend on one
@@ -258,10 +298,9 @@ class Dependents {
   /// already, or if one in `after` is not declared yet.
   template <ObjectType U, class Make>
   Dependents& add(std::string name, Make make, DependentOptions<T, U> options = {}) {
-    static_assert(std::invocable<Make&, Context&, const T&> || std::invocable<Make&, const T&>,
-                  "a dependent is made by a function of (const T&) or (Context&, const T&)");
+    static_assert(is_maker<Make>, "a dependent is made by a function of (const T&) or (Context&, const T&)");
     const detail::DependentFunction<U, T> one(std::move(make));
-    add_node<U>(
+    add_typed<U>(
         std::move(name),
         [one](Context& context, const T& owner) {
           std::vector<U> objects;
@@ -275,10 +314,35 @@ class Dependents {
   /// any more are deleted, after those that it returns have been applied.
   template <ObjectType U, class Make>
   Dependents& add_each(std::string name, Make make, DependentOptions<T, U> options = {}) {
-    static_assert(std::invocable<Make&, Context&, const T&> || std::invocable<Make&, const T&>,
-                  "dependents are made by a function of (const T&) or (Context&, const T&)");
-    add_node<U>(std::move(name), detail::DependentFunction<std::vector<U>, T>(std::move(make)),
-                std::move(options));
+    static_assert(is_maker<Make>, "dependents are made by a function of (const T&) or (Context&, const T&)");
+    add_typed<U>(std::move(name), detail::DependentFunction<std::vector<U>, T>(std::move(make)),
+                 std::move(options));
+    return *this;
+  }
+  /// Like add(), for a kind without a C++ type: `make` returns a DynamicObject or Json; kind and version are
+  /// filled in. While the server does not serve the kind, the dependent fails.
+  template <class Make>
+  Dependents& add(ResourceId kind, std::string name, Make make,
+                  DependentOptions<T, DynamicObject> options = {}) {
+    static_assert(is_maker<Make>, "a dependent is made by a function of (const T&) or (Context&, const T&)");
+    const detail::DependentFunction<detail::DesiredObject, T> one(std::move(make));
+    add_dynamic(
+        std::move(kind), std::move(name),
+        [one](Context& context, const T& owner) {
+          return std::vector<DynamicObject>{one(context, owner).object};
+        },
+        std::move(options));
+    return *this;
+  }
+  /// Like add_each(), for a kind without a C++ type: `make` returns a vector of DynamicObject or Json.
+  template <class Make>
+  Dependents& add_each(ResourceId kind, std::string name, Make make,
+                       DependentOptions<T, DynamicObject> options = {}) {
+    static_assert(is_maker<Make>, "dependents are made by a function of (const T&) or (Context&, const T&)");
+    const detail::DependentFunction<detail::DesiredObjects, T> all(std::move(make));
+    add_dynamic(
+        std::move(kind), std::move(name),
+        [all](Context& context, const T& owner) { return all(context, owner).objects; }, std::move(options));
     return *this;
   }
 
@@ -318,9 +382,16 @@ class Dependents {
     return report.result();
   }
 
-  /// Adds to a controller what the graph needs: a clause owns<U>() for each kind, and the finalizer.
+  /// Adds to a controller what the graph needs: a clause owns() for each kind, and the finalizer.
   void add_to(ControllerBuilder<T>& builder) const {
-    for (const auto& watch : watches_) watch(builder);
+    for (std::size_t at = 0; at < owns_.size(); ++at) {
+      const detail::DependentKind& kind = graph_.kinds()[at];
+      if (kind.late) {
+        builder.watches(graph_.late_watch(kind.resource));
+      } else {
+        owns_[at](builder);
+      }
+    }
     if (finalizer_.empty()) return;
     builder.finalize(finalizer_, [graph = graph_](Context& context, const T& owner) {
       return graph.clean_up(context, &owner, owner.metadata);
@@ -336,11 +407,31 @@ class Dependents {
   }
 
  private:
+  template <class Make>
+  static constexpr bool is_maker =
+      std::invocable<Make&, Context&, const T&> || std::invocable<Make&, const T&>;
+
   template <ObjectType U, class Make>
-  void add_node(std::string name, Make make, DependentOptions<T, U> options) {
+  void add_typed(std::string name, Make make, DependentOptions<T, U> options) {
     static_assert(T::resource.scope == Scope::cluster || U::resource.scope == Scope::namespaced,
                   "an owner with a namespace cannot own what is cluster-scoped");
-    detail::DependentNode node{.name = std::move(name), .propagation = options.propagation};
+    auto kind = detail::dependent_kind<U, T>();
+    kind.late = options.only_if_served;
+    const std::size_t at = add_node(std::move(name), std::move(kind), std::move(make), std::move(options));
+    owns_[at] = [](ControllerBuilder<T>& builder) { builder.template owns<U>(); };
+  }
+  template <class Make>
+  void add_dynamic(ResourceId resource, std::string name, Make make,
+                   DependentOptions<T, DynamicObject> options) {
+    add_node(std::move(name), detail::dependent_kind(std::move(resource)), std::move(make),
+             std::move(options));
+  }
+  // Returns the position of the kind.
+  template <class U, class Make>
+  std::size_t add_node(std::string name, detail::DependentKind kind, Make make,
+                       DependentOptions<T, U> options) {
+    detail::DependentNode node{
+        .name = std::move(name), .optional = options.only_if_served, .propagation = options.propagation};
     if (options.when)
       node.when = [when = std::move(options.when)](Context& context, const void* owner) {
         return when(context, *static_cast<const T*>(owner));
@@ -353,16 +444,15 @@ class Dependents {
         .skip_unchanged = true, .recreate_immutable = options.recreate_immutable, .unowned = options.unowned};
     node.apply = [make = std::move(make), ready = std::move(options.ready), apply](
                      Context& context, const void* owner, detail::DependentObjects& objects) {
-      detail::apply_dependents<U>(context, make(context, *static_cast<const T*>(owner)), ready, apply,
-                                  objects);
+      detail::apply_dependents(context, make(context, *static_cast<const T*>(owner)), ready, apply, objects);
     };
-    const bool watched = graph_.has(U::resource);
-    graph_.add(std::move(node), options.after, detail::dependent_kind<U, T>());
-    if (!watched) watches_.push_back([](ControllerBuilder<T>& builder) { builder.template owns<U>(); });
+    const std::size_t at = graph_.add(std::move(node), options.after, std::move(kind));
+    if (at == owns_.size()) owns_.push_back(nullptr);
+    return at;
   }
 
   detail::DependentGraph graph_;
-  std::vector<void (*)(ControllerBuilder<T>&)> watches_;
+  std::vector<void (*)(ControllerBuilder<T>&)> owns_;  // for each kind; null: it is late
   DependentConditions conditions_ = DependentConditions::summary;
   std::string finalizer_;
 };

@@ -35,14 +35,16 @@ inline Readiness not_ready(std::string why_not) {
 }
 
 enum class DependentState : std::uint8_t {
-  ready,      ///< Its objects are as declared, and ready.
-  not_ready,  ///< Its objects are as declared, but one is not ready.
-  waiting,    ///< Nothing was sent: another dependent must be ready, or an old object be gone, before.
-  unwanted,   ///< It is not to exist, and does not.
-  deleting,   ///< It is not to exist, but objects of it do, or of dependents that come after it.
-  failed,     ///< A function of the program or a request threw.
+  ready,       ///< Its objects are as declared, and ready.
+  not_ready,   ///< Its objects are as declared, but one is not ready.
+  waiting,     ///< Nothing was sent: another dependent must be ready, or an old object be gone, before.
+  unwanted,    ///< It is not to exist, and does not.
+  deleting,    ///< It is not to exist, but objects of it do, or of dependents that come after it.
+  not_served,  ///< It is left out, as the server does not serve its kind. See only_if_served.
+  failed,      ///< A function of the program or a request threw.
 };
-/// Returns "Ready", "NotReady", "Waiting", "NotWanted", "Deleting" or "Failed", as for Condition::reason.
+/// Returns "Ready", "NotReady", "Waiting", "NotWanted", "Deleting", "NotServed" or "Failed", as for
+/// Condition::reason.
 EVENKEEL_API std::string_view state_name(DependentState state) noexcept;
 
 /// One dependent after a pass.
@@ -54,6 +56,8 @@ struct DependentStatus {
   std::size_t deleted = 0;        ///< Number of objects whose deletion the pass requested.
   std::exception_ptr error = {};  ///< If it failed.
   bool declared = true;  ///< False: only objects of an earlier version of the program are left of it.
+  /// Time after which a pass has to look again, as no event shows the change. Zero: an event does.
+  Duration look_again_in = Duration::zero();
 };
 
 /// Selection of the conditions that are written to the status of the owner.
@@ -74,10 +78,10 @@ class EVENKEEL_API DependentsReport {
   const std::vector<DependentStatus>& dependents() const noexcept { return dependents_; }
   /// Throws std::invalid_argument, naming those that there are, if no dependent has this name.
   const DependentStatus& at(std::string_view name) const;
-  /// Returns true if every dependent is ready or unwanted.
+  /// Returns true if every dependent is ready, unwanted or not served.
   bool ready() const noexcept { return blocked() == nullptr; }
-  /// Returns the dependent that is reported first: one that failed, otherwise the first that is neither ready
-  /// nor unwanted. Null if there is none.
+  /// Returns the dependent that is reported first: one that failed, otherwise the first that prevents
+  /// ready(). Null if there is none.
   const DependentStatus* blocked() const noexcept;
   /// Returns a condition of this type: "True", or "False" with the state of blocked() as its reason and
   /// "workload: Deployment default/web: 1 of 3 replicas are available" as its message.
@@ -85,8 +89,9 @@ class EVENKEEL_API DependentsReport {
   /// Sets and removes conditions of a status; see DependentConditions. For Context::patch_status().
   void write_conditions(std::vector<Condition>& conditions, std::int64_t generation, WallTime now,
                         DependentConditions which = DependentConditions::summary) const;
-  /// Returns done() if no dependent failed: whatever others wait for causes an event. Otherwise throws Error,
-  /// which names all that failed; an error of one of them is nested in it, a transient one if there is any.
+  /// Returns done() if no dependent failed: whatever others wait for causes an event; or requeue_after() if
+  /// a kind is not served. Otherwise throws Error, which names all that failed; an error of one of them is
+  /// nested in it, a transient one if there is any.
   Result result() const;
   /// Returns a line for logs: "config: Ready; workload: NotReady: ...".
   std::string str() const;

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 #include <utility>
 
+#include <evenkeel/api/dynamic.hpp>
 #include <evenkeel/api/kinds/apps.hpp>
 #include <evenkeel/api/kinds/batch.hpp>
 #include <evenkeel/base/export.hpp>
@@ -18,11 +20,17 @@ struct RolledOut {
   EVENKEEL_API Readiness operator()(const Deployment& deployment) const;
   EVENKEEL_API Readiness operator()(const StatefulSet& set) const;
   EVENKEEL_API Readiness operator()(const DaemonSet& set) const;
+  /// Throws std::invalid_argument for another kind, and DecodeError.
+  EVENKEEL_API Readiness operator()(const DynamicObject& object) const;
 };
 
 struct Completed {
   EVENKEEL_API Readiness operator()(const Job& job) const;
+  /// Throws std::invalid_argument for another kind, and DecodeError.
+  EVENKEEL_API Readiness operator()(const DynamicObject& object) const;
 };
+
+EVENKEEL_API Readiness has_condition_of(const DynamicObject& object, const std::string& type);
 
 }  // namespace detail
 
@@ -36,12 +44,16 @@ inline constexpr detail::Completed completed;
 /// Returns a condition for any kind whose status has a list of conditions: ready if that of this type is
 /// "True".
 inline auto has_condition(std::string type) {
-  return [type = std::move(type)](const auto& object) -> Readiness {
-    for (const auto& condition : object.status.conditions) {
-      if (condition.type == type)
-        return {condition.status == "True", type + " is " + std::string(condition.status)};
+  return [type = std::move(type)]<class Object>(const Object& object) -> Readiness {
+    if constexpr (std::is_same_v<Object, DynamicObject>) {
+      return detail::has_condition_of(object, type);
+    } else {
+      for (const auto& condition : object.status.conditions) {
+        if (condition.type == type)
+          return {condition.status == "True", type + " is " + std::string(condition.status)};
+      }
+      return not_ready("it has no condition " + type);
     }
-    return not_ready("it has no condition " + type);
   };
 }
 

@@ -69,6 +69,11 @@ class EVENKEEL_API ResourceContext {
     remove(object.key(), options);
   }
 
+  // ---- For the library
+
+  /// Returns the cache of the context; null if it has none.
+  const Cache* cache() const noexcept;
+
  private:
   // Applies an object with its namespace and controller. `current` is its present state, empty if it does not
   // exist or no option needs it.

@@ -275,5 +275,25 @@ void Discovery::refresh() const {
   if (client_) state_->refresh(*client_);
 }
 
+bool is_served(const Client& client, const ResourceId& resource) {
+  const std::string path = (resource.group.empty() ? "/api/" : "/apis/") + resource.api_version();
+  http::Response response;
+  try {
+    response = client.raw({.path = path});
+  } catch (const ApiError& error) {
+    if (error.code() == 404) return false;
+    throw;
+  }
+  try {
+    const Json document = Json::parse(response.body, path);
+    const auto served = detail::read_resource_list(document, resource.group, resource.version);
+    return std::any_of(served.begin(), served.end(), [&](const ApiResource& one) {
+      return one.id.plural == resource.plural && one.id.kind == resource.kind;
+    });
+  } catch (const DecodeError& error) {
+    throw DecodeError(path, error.what());
+  }
+}
+
 }  // namespace v0
 }  // namespace evenkeel

@@ -5,10 +5,12 @@
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/client/errors.hpp>
 #include <evenkeel/controller/dependents.hpp>
+#include <evenkeel/controller/resource_context.hpp>
 
 #include "controller/apply_plan.hpp"
 #include "controller/dependents/dependents_core.hpp"
 #include "controller/dependents/dependents_pass.hpp"
+#include "controller/dependents/late_kinds.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -28,26 +30,20 @@ bool is_sound(std::string_view name) {
   throw std::invalid_argument("dependents of " + std::string(owner.kind) + ": " + why);
 }
 
-void require_sound(const ResourceInfo& owner, const std::string& name) {
+void require_name(const ResourceInfo& owner, const std::string& name) {
   if (!is_sound(name)) refuse(owner, "a name is of lower-case letters, digits and '-', not \"" + name + "\"");
 }
 
 }  // namespace
 
 DependentGraph::DependentGraph(const ResourceInfo& owner, std::string name)
-    : owner_(owner), name_(std::move(name)) {
-  if (!name_.empty()) require_sound(owner_, name_);
+    : owner_(owner), name_(std::move(name)), late_(std::make_shared<LateKinds>()) {
+  if (!name_.empty()) require_name(owner_, name_);
 }
 
-void DependentGraph::add(DependentNode node, const std::vector<std::string>& after, DependentKind kind) {
-  require_sound(owner_, node.name);
-  const std::string condition = dependent_condition_type(node.name);
-  for (const DependentNode& other : nodes_) {
-    if (other.name == node.name) refuse(owner_, "\"" + node.name + "\" is declared twice");
-    if (dependent_condition_type(other.name) == condition)
-      refuse(owner_,
-             "\"" + other.name + "\" and \"" + node.name + "\" have the same condition, " + condition);
-  }
+std::size_t DependentGraph::add(DependentNode node, const std::vector<std::string>& after,
+                                DependentKind kind) {
+  require_sound(node, kind.resource);
   for (const std::string& name : after) {
     const std::size_t position = position_of(name, node.name);
     if (std::find(node.after.begin(), node.after.end(), position) == node.after.end())
@@ -56,8 +52,29 @@ void DependentGraph::add(DependentNode node, const std::vector<std::string>& aft
   const auto found = std::find_if(kinds_.begin(), kinds_.end(),
                                   [&](const DependentKind& one) { return one.resource == kind.resource; });
   node.kind = static_cast<std::size_t>(found - kinds_.begin());
-  if (found == kinds_.end()) kinds_.push_back(std::move(kind));
+  if (found == kinds_.end()) {
+    kinds_.push_back(std::move(kind));
+  } else {
+    found->late = found->late && kind.late;
+  }
   nodes_.push_back(std::move(node));
+  return nodes_.back().kind;
+}
+
+void DependentGraph::require_sound(const DependentNode& node, const ResourceId& kind) const {
+  require_name(owner_, node.name);
+  const std::string condition = dependent_condition_type(node.name);
+  for (const DependentNode& other : nodes_) {
+    if (other.name == node.name) refuse(owner_, "\"" + node.name + "\" is declared twice");
+    if (dependent_condition_type(other.name) == condition)
+      refuse(owner_,
+             "\"" + other.name + "\" and \"" + node.name + "\" have the same condition, " + condition);
+  }
+  const std::string text = "\"" + node.name + "\": ";
+  if (kind.version.empty() || kind.kind.empty() || kind.plural.empty())
+    refuse(owner_, text + "its kind needs a version, a kind and a plural");
+  if (kind.scope == Scope::cluster && owner_.scope == Scope::namespaced)
+    refuse(owner_, text + "an owner with a namespace cannot own what is cluster-scoped: " + kind.kind);
 }
 
 std::size_t DependentGraph::position_of(const std::string& name, const std::string& of) const {
@@ -71,9 +88,14 @@ std::size_t DependentGraph::position_of(const std::string& name, const std::stri
                      (names.empty() ? "nothing is" : "declared are " + names));
 }
 
-bool DependentGraph::has(const ResourceId& resource) const {
-  return std::any_of(kinds_.begin(), kinds_.end(),
-                     [&](const DependentKind& kind) { return kind.resource == resource; });
+WatchSpec DependentGraph::late_watch(const ResourceId& resource) const {
+  WatchSpec watch = watch_of(resource, map_to_owner(owner_), {}, scope_of(resource, {}));
+  watch.owned = true;
+  watch.attach = [late = late_, resource, attach = std::move(watch.attach)](
+                     Cache& cache, std::shared_ptr<EventHandler> handler) {
+    return late->add(cache, resource, attach, handler);
+  };
+  return watch;
 }
 
 DependentsReport DependentGraph::reconcile(Context& context, const void* owner,
@@ -86,7 +108,8 @@ Result DependentGraph::clean_up(Context& context, const void* owner, const Objec
   const DependentsReport report =
       DependentsPass(*this, context, owner, metadata).run(DependentPurpose::clean_up);
   Result result = report.result();
-  return report.ready() ? result : requeue_after(clean_up_period, "deleting dependents: " + report.str());
+  if (report.ready() || result.kind() == Result::Kind::requeue_after) return result;
+  return requeue_after(clean_up_period, "deleting dependents: " + report.str());
 }
 
 std::vector<PolicyRule> DependentGraph::rules() const {

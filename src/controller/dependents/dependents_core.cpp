@@ -15,6 +15,10 @@ void append(std::string& names, const std::string& name) {
   names += name;
 }
 
+bool is_absent(DependentState state) {
+  return state == DependentState::unwanted || state == DependentState::not_served;
+}
+
 }  // namespace
 
 DependentsCore::DependentsCore(std::vector<DependentPlace> places, DependentPurpose purpose) {
@@ -79,7 +83,7 @@ std::optional<DependentStep> DependentsCore::next_removal() {
     const std::size_t dependent = nodes_.size() - 1 - at_;
     Node& node = nodes_[dependent];
     ++at_;
-    if (node.wanted && !node.applied) continue;
+    if ((node.wanted && !node.applied) || node.status.state == DependentState::not_served) continue;
     std::string names = node.wanted ? std::string() : left_after(dependent);
     if (names.empty()) return issue(DependentCommand::remove, dependent);
     node.status.message = "waits for the end of " + std::move(names);
@@ -104,6 +108,13 @@ void DependentsCore::on_decided(bool wanted) {
   Node& node = take(DependentCommand::decide);
   node.wanted = wanted;
   if (!wanted) node.status.state = DependentState::deleting;
+}
+
+void DependentsCore::on_unserved(std::string why) {
+  Node& node = take(DependentCommand::decide);
+  node.wanted = false;
+  node.status.state = DependentState::not_served;
+  node.status.message = std::move(why);
 }
 
 void DependentsCore::on_applied(Readiness readiness) {
@@ -143,7 +154,7 @@ std::string DependentsCore::left_after(std::size_t dependent) const {
   std::string names;
   for (const Node& node : nodes_) {
     const bool depends = std::find(node.after.begin(), node.after.end(), dependent) != node.after.end();
-    if (depends && node.status.state != DependentState::unwanted) append(names, node.status.name);
+    if (depends && !is_absent(node.status.state)) append(names, node.status.name);
   }
   return names;
 }

@@ -2,8 +2,9 @@
 // Decides which dependents of an object are applied and deleted next, and what the others wait for.
 // Driver:
 //  1. makes a core for each pass, with each dependent after those that it depends on;
-//  2. does what next() returns, and reports it with exactly one call: on_decided() after decide, on_applied()
-//     or on_blocked() after apply, on_removed() after remove, on_failed() after any of them;
+//  2. does what next() returns, and reports it with exactly one call: on_decided() or on_unserved() after
+//     decide, on_applied() or on_blocked() after apply, on_removed() after remove, on_failed() after any of
+//     them;
 //  3. reads status() when next() returns nothing.
 #pragma once
 
@@ -45,7 +46,8 @@ enum class DependentPurpose : std::uint8_t {
 };
 
 /// One pass over a graph of dependents.
-/// - A dependent is unwanted if the program says so, or if one that it depends on is unwanted.
+/// - A dependent is unwanted if the program says so, if its kind is not served, or if one that it depends on
+///   is unwanted.
 /// - It is applied when all that it depends on are ready.
 /// - If it is unwanted, it is deleted when all that depend on it are gone; after everything was applied, and
 ///   in the reverse order.
@@ -59,6 +61,8 @@ class DependentsCore {
   std::optional<DependentStep> next();
 
   void on_decided(bool wanted);
+  /// It is unwanted, and has no objects, as its kind is not served.
+  void on_unserved(std::string why);
   /// Its objects are as declared.
   void on_applied(Readiness readiness);
   /// Nothing was applied, and `why` says what has to go before.

@@ -2,6 +2,7 @@
 #include "controller/dependents/dependents_pass.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <stdexcept>
 
 #include <evenkeel/base/error.hpp>
@@ -14,6 +15,10 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 namespace {
+
+// Times after which the next pass looks for what causes no event.
+constexpr Duration look_for_kind_after = std::chrono::minutes{1};
+constexpr Duration look_for_list_after = std::chrono::seconds{1};
 
 std::string message_of(const std::exception_ptr& error) {
   return outcome_of(error, false).message;
@@ -48,17 +53,25 @@ DependentsReport DependentsPass::run(DependentPurpose purpose) {
     perform(core, *step);
   }
   std::vector<DependentStatus> statuses;
-  for (std::size_t at = 0; at < entries_.size(); ++at) {
-    DependentStatus status = core.status(at);
-    status.written = entries_[at].written;
-    status.deleted = entries_[at].deleted;
-    status.error = entries_[at].error;
-    status.declared = entries_[at].node != nullptr;
-    statuses.push_back(std::move(status));
-  }
+  for (std::size_t at = 0; at < entries_.size(); ++at) statuses.push_back(status_of(core, at));
   DependentsReport report(owner_text(), std::move(statuses));
   if (!report.ready()) context_.log().debug("dependents are not ready", {{"dependents", report.str()}});
   return report;
+}
+
+DependentStatus DependentsPass::status_of(const DependentsCore& core, std::size_t at) const {
+  const Entry& entry = entries_[at];
+  DependentStatus status = core.status(at);
+  status.written = entry.written;
+  status.deleted = entry.deleted;
+  status.error = entry.error;
+  status.declared = entry.node != nullptr;
+  const bool waits = status.state == DependentState::waiting || status.state == DependentState::deleting;
+  const LateState* const kind = kind_of(entry);
+  if (kind != nullptr && kind->kind == LateState::Kind::unread && waits)
+    status.look_again_in = look_for_list_after;
+  if (status.state == DependentState::not_served) status.look_again_in = look_for_kind_after;
+  return status;
 }
 
 DependentsReport DependentsPass::stand_still() const {
@@ -69,17 +82,7 @@ DependentsReport DependentsPass::stand_still() const {
 }
 
 std::vector<DependentPlace> DependentsPass::look() {
-  for (const DependentKind& kind : graph_.kinds()) {
-    Found found;
-    try {
-      found.objects = kind.list(context_, owner_, annotation_);
-    } catch (const Cancelled&) {
-      throw;
-    } catch (...) {
-      found.error = std::current_exception();
-    }
-    found_.push_back(std::move(found));
-  }
+  for (const DependentKind& kind : graph_.kinds()) found_.push_back(look_for(kind));
   std::vector<DependentPlace> places;
   for (const DependentNode& node : graph_.nodes()) {
     places.push_back({node.name, node.after});
@@ -87,6 +90,24 @@ std::vector<DependentPlace> DependentsPass::look() {
   }
   add_undeclared(places);
   return places;
+}
+
+DependentsPass::Found DependentsPass::look_for(const DependentKind& kind) const {
+  Found found;
+  try {
+    if (kind.late) found.state = graph_.late_kinds().look(context_, kind.resource);
+    if (found.state.kind == LateState::Kind::served)
+      found.objects = kind.list(context_, kind.resource, metadata_, owner_, annotation_);
+  } catch (const Cancelled&) {
+    throw;
+  } catch (...) {
+    found.error = std::current_exception();
+  }
+  return found;
+}
+
+const LateState* DependentsPass::kind_of(const Entry& entry) const {
+  return entry.node == nullptr ? nullptr : &found_[entry.node->kind].state;
 }
 
 void DependentsPass::add_undeclared(std::vector<DependentPlace>& places) {
@@ -123,11 +144,20 @@ void DependentsPass::perform(DependentsCore& core, const DependentStep& step) {
 }
 
 void DependentsPass::decide(DependentsCore& core, const Entry& entry) {
-  if (entry.node == nullptr) return core.on_decided(false);
-  core.on_decided(!entry.node->when || entry.node->when(context_, owner_));
+  const DependentNode* const node = entry.node;
+  if (node == nullptr) return core.on_decided(false);
+  const Found& found = found_[node->kind];
+  const bool missing = found.state.kind == LateState::Kind::not_served;
+  if (missing && node->optional) return core.on_unserved(found.state.why);
+  const bool wanted = !node->when || node->when(context_, owner_);
+  if (wanted && missing) throw Error(found.state.why);
+  if (wanted && found.error && graph_.kinds()[node->kind].late) std::rethrow_exception(found.error);
+  core.on_decided(wanted);
 }
 
 void DependentsPass::apply(DependentsCore& core, Entry& entry) {
+  const LateState& kind = *kind_of(entry);
+  if (kind.kind == LateState::Kind::unread) return core.on_blocked(kind.why);
   DependentObjects objects(graph_, *entry.node, metadata_, annotation_, claimed_);
   entry.node->apply(context_, owner_, objects);
   entry.written = objects.written();
@@ -139,6 +169,8 @@ void DependentsPass::apply(DependentsCore& core, Entry& entry) {
 void DependentsPass::remove(DependentsCore& core, Entry& entry, bool all) {
   if (entry.node != nullptr && found_[entry.node->kind].error)
     return fail(core, entry, found_[entry.node->kind].error);
+  if (const LateState* kind = kind_of(entry); kind != nullptr && kind->kind == LateState::Kind::unread)
+    return core.on_removed(not_ready(kind->why));
   std::string left = remove_objects(entry);
   if (!left.empty()) return core.on_removed(not_ready(std::move(left)));
   const bool asks = all && entry.node != nullptr && entry.node->gone;
@@ -174,14 +206,14 @@ bool DependentsPass::remove_object(Entry& entry, const DependentKind& kind, cons
     DeleteOptions options{.propagation = Propagation::background, .uid = object.uid};
     if (entry.node != nullptr && entry.node->propagation) options.propagation = entry.node->propagation;
     try {
-      kind.remove(context_, object.key, options);
+      kind.remove(context_, kind.resource, object.key, options);
       ++entry.deleted;
     } catch (const ApiError& error) {
       // Another object has this name: the watch is going to show the end of this one.
       if (!error.is_conflict()) throw;
     }
   }
-  return kind.uid_of(context_, object.key) != object.uid;
+  return kind.uid_of(context_, kind.resource, object.key) != object.uid;
 }
 
 void DependentsPass::fail(DependentsCore& core, Entry& entry, std::exception_ptr error) {

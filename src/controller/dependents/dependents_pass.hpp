@@ -11,6 +11,7 @@
 #include <evenkeel/controller/dependents.hpp>
 
 #include "controller/dependents/dependents_core.hpp"
+#include "controller/dependents/late_kinds.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -33,6 +34,7 @@ class DependentsPass {
   struct Found {
     std::vector<OwnedDependent> objects = {};
     std::exception_ptr error = {};
+    LateState state = {};  // without objects unless it is served
   };
   // A dependent of the pass: one of the graph, or one that only objects of an earlier version are left of.
   struct Entry {
@@ -44,6 +46,7 @@ class DependentsPass {
   };
 
   std::vector<DependentPlace> look();
+  Found look_for(const DependentKind& kind) const;
   void add_undeclared(std::vector<DependentPlace>& places);
   void perform(DependentsCore& core, const DependentStep& step);
   void decide(DependentsCore& core, const Entry& entry);
@@ -55,6 +58,9 @@ class DependentsPass {
   // Deletes one object; returns false if it is still there.
   bool remove_object(Entry& entry, const DependentKind& kind, const OwnedDependent& object);
   void fail(DependentsCore& core, Entry& entry, std::exception_ptr error);
+  // Returns the state of the kind of a dependent; null: it is not declared.
+  const LateState* kind_of(const Entry& entry) const;
+  DependentStatus status_of(const DependentsCore& core, std::size_t at) const;
   bool is_claimed(const DependentKind& kind, const ObjectKey& key) const;
   std::string owner_text() const;
 

@@ -13,7 +13,18 @@ inline namespace v0 {
 namespace {
 
 bool is_settled(const DependentStatus& dependent) {
-  return dependent.state == DependentState::ready || dependent.state == DependentState::unwanted;
+  return dependent.state == DependentState::ready || dependent.state == DependentState::unwanted ||
+         dependent.state == DependentState::not_served;
+}
+
+// Returns "; not served: monitor"; empty if every kind is served.
+std::string unserved_among(const std::vector<DependentStatus>& dependents) {
+  std::string names;
+  for (const DependentStatus& dependent : dependents) {
+    if (dependent.state == DependentState::not_served)
+      names += (names.empty() ? "; not served: " : ", ") + dependent.name;
+  }
+  return names;
 }
 
 std::string describe(const DependentStatus& dependent) {
@@ -24,6 +35,17 @@ std::string describe(const DependentStatus& dependent) {
 std::string shortened(std::string text) {
   constexpr std::size_t longest = 1024;
   return text.size() <= longest ? text : detail::cut_text(text, longest) + "...";
+}
+
+// Returns when the next pass has to look, if no event causes it.
+Result look_again(const std::vector<DependentStatus>& dependents) {
+  const DependentStatus* first = nullptr;
+  for (const DependentStatus& dependent : dependents) {
+    if (dependent.look_again_in <= Duration::zero()) continue;
+    if (first == nullptr || dependent.look_again_in < first->look_again_in) first = &dependent;
+  }
+  if (first == nullptr) return done();
+  return requeue_after(first->look_again_in, describe(*first)).with_priority(Lane::slow);
 }
 
 // Returns the failure that decides when the run is repeated: that which is retried soonest.
@@ -59,6 +81,8 @@ std::string_view state_name(DependentState state) noexcept {
       return "NotWanted";
     case DependentState::deleting:
       return "Deleting";
+    case DependentState::not_served:
+      return "NotServed";
     case DependentState::failed:
       break;
   }
@@ -93,7 +117,7 @@ Condition DependentsReport::condition(std::string type) const {
     return {.type = std::move(type),
             .status = "True",
             .reason = std::string(state_name(DependentState::ready)),
-            .message = "all dependents are ready"};
+            .message = shortened("all dependents are ready" + unserved_among(dependents_))};
   return {.type = std::move(type),
           .status = "False",
           .reason = std::string(state_name(blocked_by->state)),
@@ -127,7 +151,7 @@ Result DependentsReport::result() const {
   for (const DependentStatus& dependent : dependents_) {
     if (dependent.error) failed.push_back(dependent);
   }
-  if (failed.empty()) return done();
+  if (failed.empty()) return look_again(dependents_);
   // The message of the nested error follows that of this one, so its name comes last.
   const std::size_t last = decisive(failed);
   std::string text = "dependents of " + owner_ + " failed: ";
