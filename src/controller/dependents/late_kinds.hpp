@@ -37,8 +37,8 @@ class LateKinds : public std::enable_shared_from_this<LateKinds> {
  public:
   using Attach = std::function<Attachment(Cache&, std::shared_ptr<EventHandler>)>;
 
-  /// Registers a handler for the events of a kind; `attach` is called when the watch begins. Nobody waits for
-  /// its first list: `handler` is told at once that it is synced.
+  /// Registers a handler for the events of a kind; `attach` is called when the watch begins. No
+  /// controller waits for its first list: on_synced() of `handler` is called at once.
   Attachment add(Cache& cache, const ResourceId& resource, Attach attach,
                  const std::shared_ptr<EventHandler>& handler);
   /// Begins or ends the watches of a kind if that is due. Waits a moment for a first list. In a cache without
