@@ -12,6 +12,7 @@
 #include <evenkeel/coordination/process_groups/safety.hpp>
 
 #include "coordinator_impl.hpp"
+#include "processes_by_group.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -98,9 +99,10 @@ Step ProcessGroupCoordinator::update_status(ProcessCluster& cluster, const Wante
   impl_->no_agreement_.reset();
   impl_->migration_.reset();
   const DatabaseStatus& status = impl_->status(stop);
+  const ProcessesByGroup processes(status);
   for (ProcessGroup& group : cluster.process_groups) {
     if (is_test_class(group.process_class)) continue;
-    note_processes(group, status.of_group(group.id), wanted, impl_->wall_now());
+    note_processes(group, processes.of(group.id), wanted, impl_->wall_now());
   }
   if (!status.connection_string.empty()) cluster.connection_string = status.connection_string;
   return go_on();

@@ -3,21 +3,19 @@
 
 #include <evenkeel/coordination/process_groups/database.hpp>
 
+#include "processes_by_group.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
-namespace {
 
-/// Returns true if `reported` is `id`, or `id` followed by "-<number>".
-bool names_group(std::string_view reported, std::string_view id) {
-  if (!reported.starts_with(id)) return false;
-  const std::string_view rest = reported.substr(id.size());
-  if (rest.empty()) return true;
-  return rest.size() > 1 && rest[0] == '-' &&
-         std::ranges::all_of(rest.substr(1), [](char c) { return c >= '0' && c <= '9'; });
+std::optional<std::string_view> group_of_numbered(std::string_view reported) {
+  const auto dash = reported.rfind('-');
+  if (dash == std::string_view::npos || dash + 1 == reported.size()) return std::nullopt;
+  const bool is_number =
+      std::ranges::all_of(reported.substr(dash + 1), [](char c) { return c >= '0' && c <= '9'; });
+  return is_number ? std::optional(reported.substr(0, dash)) : std::nullopt;
 }
-
-}  // namespace
 
 std::string_view DatabaseProcess::where(std::string_view key) const {
   const auto found = locality.find(key);
@@ -46,10 +44,25 @@ std::vector<const DatabaseProcess*> DatabaseStatus::of_group(std::string_view id
     const std::string_view group = process.group();
     if (group == id)
       exact.push_back(&process);
-    else if (names_group(group, id))
+    else if (group_of_numbered(group) == id)
       numbered.push_back(&process);
   }
   return exact.empty() ? numbered : exact;
+}
+
+ProcessesByGroup::ProcessesByGroup(const DatabaseStatus& status) {
+  for (const DatabaseProcess& process : status.processes) {
+    const std::string_view group = process.group();
+    exact_[group].push_back(&process);
+    if (const auto numbered = group_of_numbered(group)) numbered_[*numbered].push_back(&process);
+  }
+}
+
+const ProcessesByGroup::Processes& ProcessesByGroup::of(std::string_view id) const {
+  static const Processes none;
+  if (const auto found = exact_.find(id); found != exact_.end()) return found->second;
+  const auto found = numbered_.find(id);
+  return found == numbered_.end() ? none : found->second;
 }
 
 void AdminClient::raise_fence(const Fence& /*fence*/, std::stop_token /*stop*/) {}

@@ -8,6 +8,8 @@
 
 #include <evenkeel/coordination/process_groups/removal.hpp>
 
+#include "processes_by_group.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
@@ -24,16 +26,16 @@ bool is_used(const std::vector<const DatabaseProcess*>& processes) {
   });
 }
 
-bool is_coordinator(const ProcessGroup& group, const DatabaseStatus& status) {
-  return std::ranges::any_of(status.of_group(group.id),
+bool has_coordinator(const std::vector<const DatabaseProcess*>& processes, const DatabaseStatus& status) {
+  return std::ranges::any_of(processes,
                              [&](const DatabaseProcess* process) { return status.is_coordinator(*process); });
 }
 
 /// Returns true if the group is empty and stays so. A group that the database does not report counts as empty
 /// only if it is excluded.
-bool is_done(const ProcessGroup& group, const DatabaseStatus& status) {
+bool is_done(const ProcessGroup& group, const std::vector<const DatabaseProcess*>& processes,
+             const DatabaseStatus& status) {
   if (is_test_class(group.process_class) || group.exclusion_skipped) return true;
-  const auto processes = status.of_group(group.id);
   if (is_used(processes)) return false;
   if (!processes.empty() || group.is_excluded()) return true;
   if (contains(status.exclusions, group.exclusion_text())) return true;
@@ -44,8 +46,7 @@ bool is_done(const ProcessGroup& group, const DatabaseStatus& status) {
 
 using Zones = std::map<std::string, std::vector<std::string>, std::less<>>;
 
-std::string zone_of(const std::string& id, const DatabaseStatus& status) {
-  const auto processes = status.of_group(id);
+std::string zone_of(const std::vector<const DatabaseProcess*>& processes) {
   const std::string_view zone = processes.empty() ? "" : processes.front()->where(locality::zone_id);
   return zone.empty() ? "foundationdb.org/unknown" : std::string(zone);
 }
@@ -79,6 +80,7 @@ RemovalBatch next_removals(const ProcessCluster& cluster, const DatabaseStatus& 
                            WallTime now) {
   RemovalBatch batch;
   Zones zones;
+  const ProcessesByGroup processes(status);
   std::optional<WallTime> last;
   for (const std::string& id : removable) {
     const ProcessGroup* group = cluster.find(id);
@@ -87,7 +89,7 @@ RemovalBatch next_removals(const ProcessCluster& cluster, const DatabaseStatus& 
       batch.under_way.push_back(id);
       last = std::max(last.value_or(*since), *since);
     } else {
-      zones[zone_of(id, status)].push_back(id);
+      zones[zone_of(processes.of(id))].push_back(id);
     }
   }
   if (zones.empty()) return batch;
@@ -101,9 +103,11 @@ RemovalBatch next_removals(const ProcessCluster& cluster, const DatabaseStatus& 
 
 RemovalPlan plan_removal(const ProcessCluster& cluster, const DatabaseStatus& status) {
   RemovalPlan plan;
+  const ProcessesByGroup by_group(status);
   for (const ProcessGroup& group : cluster.process_groups) {
     if (!group.is_marked_for_removal()) continue;
-    if (is_coordinator(group, status) || !is_done(group, status)) {
+    const auto& processes = by_group.of(group.id);
+    if (has_coordinator(processes, status) || !is_done(group, processes, status)) {
       plan.all_excluded = false;
       continue;
     }

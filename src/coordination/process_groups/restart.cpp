@@ -7,6 +7,7 @@
 #include <evenkeel/coordination/process_groups/restart.hpp>
 
 #include "bracketed.hpp"
+#include "processes_by_group.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -36,7 +37,7 @@ struct Walk {
   std::size_t ignored = 0;
 };
 
-void visit(const ProcessCluster& cluster, const DatabaseStatus& status, const ProcessGroup& group,
+void visit(const ProcessCluster& cluster, const ProcessesByGroup& by_group, const ProcessGroup& group,
            const ProcessGroupTimes& times, WallTime now, Walk& walk) {
   // In an upgrade an excluded process restarts with the others; otherwise it could not communicate with them
   // any more.
@@ -49,7 +50,7 @@ void visit(const ProcessCluster& cluster, const DatabaseStatus& status, const Pr
   if (!goes_along && group.has(condition::incorrect_config_map)) walk.all_synced = false;
   if (!goes_along && !is_prepared(cluster, group)) return;
   walk.plan.pending.push_back(group.id);
-  const auto processes = status.of_group(group.id);
+  const auto& processes = by_group.of(group.id);
   if (processes.empty() && !goes_along) walk.without_address.push_back(group.id);
   if (processes.empty()) return;
   walk.plan.ready.push_back(group.id);
@@ -80,9 +81,10 @@ std::size_t expected_processes(const ProcessCluster& cluster, const ProcessGroup
 RestartPlan plan_restart(const ProcessCluster& cluster, const DatabaseStatus& status,
                          const ProcessGroupTimes& times, WallTime now) {
   Walk walk;
+  const ProcessesByGroup by_group(status);
   for (const ProcessGroup& group : cluster.process_groups) {
     const bool is_out = is_test_class(group.process_class) || group.has(condition::resources_terminating);
-    if (!is_out) visit(cluster, status, group, times, now, walk);
+    if (!is_out) visit(cluster, by_group, group, times, now, walk);
   }
   RestartPlan& plan = walk.plan;
   if (!walk.without_address.empty()) {
@@ -105,8 +107,9 @@ RestartPlan plan_restart(const ProcessCluster& cluster, const DatabaseStatus& st
 
 std::vector<std::string> addresses_of(const DatabaseStatus& status, const GroupIds& groups) {
   std::vector<std::string> addresses;
+  const ProcessesByGroup by_group(status);
   for (const std::string& id : groups) {
-    for (const DatabaseProcess* process : status.of_group(id)) {
+    for (const DatabaseProcess* process : by_group.of(id)) {
       if (!is_test_class(process->process_class)) addresses.push_back(process->address);
     }
   }

@@ -6,6 +6,8 @@
 
 #include <evenkeel/coordination/process_groups/sets.hpp>
 
+#include "processes_by_group.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
@@ -33,9 +35,9 @@ bool holds_for(const ProcessGroup& group, std::string_view type, Duration at_lea
   return since && now - *since > at_least;
 }
 
-bool is_excluded(const ProcessGroup& group, const DatabaseStatus& status) {
+bool is_excluded(const ProcessGroup& group, const ProcessesByGroup& processes) {
   if (group.is_excluded()) return true;
-  return std::ranges::any_of(status.of_group(group.id),
+  return std::ranges::any_of(processes.of(group.id),
                              [](const DatabaseProcess* process) { return process->excluded; });
 }
 
@@ -47,17 +49,17 @@ void keep_ready(const GroupIds& current, GroupIds& next, const std::string& id) 
 /// as gone; if they still run, they must not be included, and the group is pending again when it is gone.
 enum class Hanging : std::uint8_t { no, dead, alive };
 
-Hanging hanging(const ProcessGroup& group, const DatabaseStatus& status, const ProcessGroupTimes& times,
+Hanging hanging(const ProcessGroup& group, const ProcessesByGroup& processes, const ProcessGroupTimes& times,
                 WallTime now) {
   if (!holds_for(group, condition::resources_terminating, times.ignore_terminating, now)) return Hanging::no;
-  return status.of_group(group.id).empty() ? Hanging::dead : Hanging::alive;
+  return processes.of(group.id).empty() ? Hanging::dead : Hanging::alive;
 }
 
-void place_removed(const ProcessGroup& group, const DatabaseStatus& status, const GroupSets& current,
+void place_removed(const ProcessGroup& group, const ProcessesByGroup& processes, const GroupSets& current,
                    Hanging hangs, GroupSets& next) {
   next.pending_for_removal.insert(group.id);
   if (!group.addresses.empty()) next.addresses[group.id] = group.addresses;
-  if (!is_excluded(group, status)) {
+  if (!is_excluded(group, processes)) {
     next.pending_for_exclusion.insert(group.id);
     keep_ready(current.ready_for_exclusion, next.ready_for_exclusion, group.id);
   } else if (hangs == Hanging::alive) {
@@ -89,6 +91,7 @@ bool is_ignored_for_restart(const ProcessGroup& group, const ProcessGroupTimes& 
 GroupSets next_sets(const ProcessCluster& cluster, const DatabaseStatus& status, const GroupSets& current,
                     const ProcessGroupTimes& times, WallTime now) {
   GroupSets next;
+  const ProcessesByGroup processes(status);
   for (const ProcessGroup& group : cluster.process_groups) {
     if (is_test_class(group.process_class)) continue;
     if (group.has(condition::incorrect_command_line) && !is_ignored_for_restart(group, times, now)) {
@@ -96,7 +99,7 @@ GroupSets next_sets(const ProcessCluster& cluster, const DatabaseStatus& status,
       keep_ready(current.ready_for_restart, next.ready_for_restart, group.id);
     }
     if (!group.is_marked_for_removal()) continue;
-    place_removed(group, status, current, hanging(group, status, times, now), next);
+    place_removed(group, processes, current, hanging(group, processes, times, now), next);
   }
   return next;
 }

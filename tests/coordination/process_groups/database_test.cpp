@@ -6,6 +6,8 @@
 
 #include <evenkeel/coordination/process_groups/database.hpp>
 
+#include "coordination/process_groups/processes_by_group.hpp"
+
 namespace evenkeel::coordination {
 namespace {
 
@@ -31,6 +33,19 @@ TEST(DatabaseStatus, FindsTheProcessesOfAGroup) {
   EXPECT_EQ(addresses_of(status, "dc1-storage-2"),
             (std::vector<std::string>{"10.0.0.3:4501", "10.0.0.3:4503"}));
   EXPECT_EQ(addresses_of(status, "dc1-storage-3"), (std::vector<std::string>{}));
+}
+
+TEST(ProcessesByGroup, FindsWhatTheStatusFinds) {
+  const DatabaseStatus status{
+      .processes = {process("log-1-1", "1"), process("log-1-2", "2"), process("log-1", "3"),
+                    process("log-2-7", "4"), process("log-", "5"), process("log", "6"), process("-1", "7"),
+                    process("", "8"), process("log-2-x", "9"), process("7", "10"), process("a-1-2", "11")}};
+  const ProcessesByGroup index(status);
+  for (const std::string id :
+       {"log-1", "log-2", "log-1-1", "log-2-7", "log-", "log", "", "-1", "7", "a", "a-1", "b"})
+    EXPECT_EQ(index.of(id), status.of_group(id)) << id;
+  EXPECT_EQ(index.of("log-1").size(), 1U) << "not those that have a number";
+  EXPECT_EQ(index.of("a-1").size(), 1U);
 }
 
 TEST(DatabaseStatus, KnowsCoordinatorsByRoleAndByAddress) {
