@@ -84,24 +84,12 @@ class ConversionWebhookTest : public CoreFixture {
   /// Sends a request and answers the calls that it needs.
   CoreReply ask(http::Method method, const std::string& target, const std::string& body = "",
                 const std::string& type = json_type) {
-    http::Request request{.method = method, .target = target, .body = body};
-    if (!body.empty()) request.headers.set("Content-Type", type);
-    WebhookProgress progress;
-    for (;;) {
-      Answer answer = core.handle(request, now, caller, {}, progress);
-      if (!answer.call) {
-        CoreReply reply{.status = answer.response.status,
-                        .text = answer.response.body,
-                        .headers = answer.response.headers,
-                        .watch = answer.watch};
-        if (!reply.text.empty()) reply.body = Json::parse(reply.text);
-        return reply;
-      }
-      progress = answer.progress;
+    const auto answer = [this](const WebhookCall& call) {
       if (meanwhile) std::exchange(meanwhile, nullptr)();
       if (always) always();
-      progress.add(*answer.call, answer_to(*answer.call));
-    }
+      return answer_to(call);
+    };
+    return send_answering(answer, method, target, body, type);
   }
   CoreReply ask(const std::string& target) { return ask(http::Method::get, target); }
 

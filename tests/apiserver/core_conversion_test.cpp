@@ -448,32 +448,18 @@ TEST_F(ConversionWebhookTest, ShowsAdmissionTheVersionOfItsRules) {
                      R"("operations":["CREATE"]}]}]})"))
                 .status,
             201);
-  http::Request request{.method = http::Method::post,
-                        .target = v2,
-                        .headers = {{"Content-Type", json_type}},
-                        .body = new_ship("a", 7).dump()};
-  WebhookProgress progress;
   Json reviewed;
-  for (;;) {
-    Answer answer = core.handle(request, now, caller, {}, progress);
-    if (!answer.call) {
-      EXPECT_EQ(answer.response.status, 201) << answer.response.body;
-      break;
-    }
-    progress = answer.progress;
-    if (answer.call->webhook != "v.example.com") {
-      progress.add(*answer.call, answer_to(*answer.call));
-      continue;
-    }
-    const Json review = Json::parse(answer.call->body);
+  const auto answer = [&](const WebhookCall& call) -> WebhookAnswer {
+    if (call.webhook != "v.example.com") return answer_to(call);
+    const Json review = Json::parse(call.body);
     reviewed = review.at({"request", "object"});
-    Json response = Json::object({{"uid", review.at({"request", "uid"})}, {"allowed", true}});
-    progress.add(*answer.call, {.status = 200,
-                                .body = Json::object({{"apiVersion", review["apiVersion"]},
-                                                      {"kind", "AdmissionReview"},
-                                                      {"response", response}})
-                                            .dump()});
-  }
+    const Json response = Json::object({{"uid", review.at({"request", "uid"})}, {"allowed", true}});
+    const Json body = Json::object(
+        {{"apiVersion", review["apiVersion"]}, {"kind", "AdmissionReview"}, {"response", response}});
+    return {.status = 200, .body = body.dump()};
+  };
+  const CoreReply reply = send_answering(answer, http::Method::post, v2, new_ship("a", 7).dump());
+  EXPECT_EQ(reply.status, 201) << reply.text;
   EXPECT_EQ(reviewed["apiVersion"], Json("example.com/v1"));
   EXPECT_EQ(reviewed["spec"], Json::parse(R"({"crew":7})"));
 }

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,15 +39,21 @@ class CoreFixture : public ::testing::Test {
                  const CacheLag& lag = {}) {
     http::Request request{.method = method, .target = target, .headers = {{"Accept", accept}}, .body = body};
     if (!body.empty()) request.headers.set("Content-Type", type);
-    Answer answer = core.handle(request, now, caller, lag);
-    CoreReply reply{.status = answer.response.status,
-                    .body = {},
-                    .text = std::move(answer.response.body),
-                    .headers = std::move(answer.response.headers),
-                    .watch = answer.watch};
-    if (!reply.text.empty() && (reply.text.front() == '{' || reply.text.front() == '['))
-      reply.body = Json::parse(reply.text);
-    return reply;
+    return reply_of(core.handle(request, now, caller, lag));
+  }
+  /// Sends a request and answers the webhook calls that it needs by `answer_to`.
+  CoreReply send_answering(const std::function<WebhookAnswer(const WebhookCall&)>& answer_to,
+                           http::Method method, const std::string& target, const std::string& body = "",
+                           const std::string& type = "application/json") {
+    http::Request request{.method = method, .target = target, .body = body};
+    if (!body.empty()) request.headers.set("Content-Type", type);
+    WebhookProgress progress;
+    for (;;) {
+      Answer answer = core.handle(request, now, caller, {}, progress);
+      if (!answer.call) return reply_of(std::move(answer));
+      progress = answer.progress;
+      progress.add(*answer.call, answer_to(*answer.call));
+    }
   }
   CoreReply get(const std::string& target, const std::string& accept = "application/json") {
     return send(http::Method::get, target, "", "", accept);
@@ -64,6 +72,17 @@ class CoreFixture : public ::testing::Test {
   }
   CoreReply apply(const std::string& target, const std::string& body) {
     return send(http::Method::patch, target, body, "application/apply-patch+yaml");
+  }
+
+  static CoreReply reply_of(Answer answer) {
+    CoreReply reply{.status = answer.response.status,
+                    .body = {},
+                    .text = std::move(answer.response.body),
+                    .headers = std::move(answer.response.headers),
+                    .watch = answer.watch};
+    if (!reply.text.empty() && (reply.text.front() == '{' || reply.text.front() == '['))
+      reply.body = Json::parse(reply.text);
+    return reply;
   }
 
   /// Returns the events of a watch since the last call, including BOOKMARKs.

@@ -62,22 +62,11 @@ class WebhookAdmissionTest : public CoreFixture {
   /// Sends a request and answers the calls of its webhooks.
   CoreReply write(http::Method method, const std::string& target, const std::string& body = "",
                   const std::string& type = "application/json") {
-    http::Request request{.method = method, .target = target, .body = body};
-    if (!body.empty()) request.headers.set("Content-Type", type);
-    WebhookProgress progress;
-    for (;;) {
-      Answer answer = core.handle(request, now, caller, {}, progress);
-      if (!answer.call) {
-        CoreReply reply{.status = answer.response.status,
-                        .text = answer.response.body,
-                        .headers = answer.response.headers};
-        reply.body = Json::parse(reply.text);
-        return reply;
-      }
-      progress = answer.progress;
+    const auto answer = [this](const WebhookCall& call) {
       if (meanwhile) std::exchange(meanwhile, nullptr)();
-      progress.add(*answer.call, answer_to(*answer.call));
-    }
+      return answer_to(call);
+    };
+    return send_answering(answer, method, target, body, type);
   }
   WebhookAnswer answer_to(const WebhookCall& call) {
     asked.push_back(call.webhook.substr(0, call.webhook.find('.')));
