@@ -261,6 +261,38 @@ TEST_F(DiscoveryTest, RejectsAnIntervalThatIsNone) {
             "DiscoveryOptions.refresh_interval: must be positive");
 }
 
+TEST_F(DiscoveryTest, IsServedAsksForOneVersionAndRemembersNothing) {
+  const auto resources = [](const std::string& name, const std::string& kind) {
+    return R"({"kind":"APIResourceList","resources":[{"name":")" + name + R"(","kind":")" + kind +
+           R"(","namespaced":true}]})";
+  };
+  for (int i = 0; i < 4; ++i) transport->reply(200, resources("demos", "Demo"));
+  EXPECT_TRUE(is_served(client, {"demo.io", "v1", "Demo", "demos"}));
+  EXPECT_TRUE(is_served(client, {"demo.io", "v1", "Demo", "demos"}));
+  EXPECT_FALSE(is_served(client, {"demo.io", "v1", "Demo", "others"}));
+  EXPECT_FALSE(is_served(client, {"demo.io", "v1", "Other", "demos"}));
+  transport->reply(404, "404 page not found\n");
+  EXPECT_FALSE(is_served(client, {"demo.io", "v2", "Demo", "demos"}));
+  transport->reply(200, resources("pods", "Pod"));
+  EXPECT_TRUE(is_served(client, {"", "v1", "Pod", "pods"}));
+  const std::string v1 = "/apis/demo.io/v1";
+  EXPECT_THAT(targets(), ElementsAre(v1, v1, v1, v1, "/apis/demo.io/v2", "/api/v1"));
+}
+
+TEST_F(DiscoveryTest, IsServedThrowsInDoubt) {
+  const auto ask = [&] { is_served(client, {"demo.io", "v1", "Demo", "demos"}); };
+  transport->reply(503, "");
+  EXPECT_THAT(problem(ask), HasSubstr("GET /apis/demo.io/v1: 503"));
+  transport->reply(403, "");
+  EXPECT_THAT(problem(ask), HasSubstr("GET /apis/demo.io/v1: 403"));
+  transport->reply(200, "<html>");
+  EXPECT_THAT(problem(ask), HasSubstr("/apis/demo.io/v1: "));
+  transport->reply(200, R"({"resources":{}})");
+  EXPECT_EQ(problem(ask), "/apis/demo.io/v1: resources: expected an array, found object");
+  transport->reply(200, R"({"resources":[{}]})");
+  EXPECT_EQ(problem(ask), "/apis/demo.io/v1: resources.name: expected text, found null");
+}
+
 using DiscoveryConcurrency = DiscoveryTest;
 
 TEST_F(DiscoveryConcurrency, LookupsShareOneRefreshAndCanBeStoppedAlone) {

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/api/crd.hpp>
 #include <evenkeel/api/dynamic.hpp>
 #include <evenkeel/controller/readiness.hpp>
 #include <evenkeel/controller/resource_context.hpp>
@@ -24,34 +25,12 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-const ResourceId monitors{"monitoring.example.com", "v1", "Monitor", "monitors"};
-
-constexpr const char* monitor_definition = R"(
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: monitors.monitoring.example.com}
-spec:
-  group: monitoring.example.com
-  scope: Namespaced
-  names: {plural: monitors, singular: monitor, kind: Monitor}
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema:
-      openAPIV3Schema:
-        type: object
-        properties:
-          spec:
-            type: object
-            properties:
-              text: {type: string}
-              shelf:
-                type: string
-                x-kubernetes-validations: [{rule: self == oldSelf, message: it is immutable}]
-          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
-)";
+struct Branch {
+  static constexpr ResourceInfo resource{
+      .group = "test.evenkeel.dev", .version = "v1", .kind = "Branch", .plural = "branches"};
+  ObjectMeta metadata = {};
+};
+EVENKEEL_FIELDS(Branch, metadata)
 
 DynamicObject monitor(const Shop& shop, const std::string& name = "monitor") {
   DynamicObject object(monitors, "", shop.metadata.name + "-" + name);
@@ -320,6 +299,21 @@ TEST_F(DynamicDependentsTest, OfATypeMayBeLeftOutAsWell) {
   ASSERT_EQ(spec.watches.size(), 3);
   EXPECT_EQ(spec.watches[2].resource, ResourceId(Shop::resource));
   EXPECT_FALSE(spec.watches[2].crd) << "it is nobody's definition to install";
+}
+
+TEST_F(DynamicDependentsTest, OfATypeAreActivatedWhenTheirKindAppears) {
+  const auto branch_of = [](const Shop& shop) {
+    return Branch{.metadata = {.name = shop.metadata.name + "-branch"}};
+  };
+  run_with(dependents<Shop>().add<Branch>("branch", branch_of, {.only_if_served = true}));
+  EXPECT_EQ(story(), "Ready: all dependents are ready; not served: branch") << harness.str();
+  harness.create({crd_for<Branch>()});
+  harness.run_for(1min);
+  EXPECT_TRUE(exists<Branch>("branch")) << harness.str();
+  EXPECT_EQ(story(), "Ready: all dependents are ready");
+  harness.remove<Branch>(key_of_part("branch"));
+  harness.settle();
+  EXPECT_TRUE(exists<Branch>("branch")) << "its watch causes runs";
 }
 
 TEST_F(DynamicDependentsTest, AskForAMissingKindOnceForAllOwners) {

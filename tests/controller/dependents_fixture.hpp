@@ -91,6 +91,36 @@ inline Dependents<Shop> shop_graph() {
       .add<ServiceAccount>("side", part<ServiceAccount>("side"), {.when = unless_off("side")});
 }
 
+/// A kind without a C++ type.
+inline const ResourceId monitors{"monitoring.example.com", "v1", "Monitor", "monitors"};
+
+inline constexpr const char* monitor_definition = R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: monitors.monitoring.example.com}
+spec:
+  group: monitoring.example.com
+  scope: Namespaced
+  names: {plural: monitors, singular: monitor, kind: Monitor}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              text: {type: string}
+              shelf:
+                type: string
+                x-kubernetes-validations: [{rule: self == oldSelf, message: it is immutable}]
+          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
+)";
+
 class DependentsTest : public ::testing::Test {
  protected:
   void add(const Dependents<Shop>& graph, ShopSpec spec = {}) {

@@ -14,6 +14,7 @@
 
 namespace evenkeel {
 namespace {
+namespace pipeline_test {
 
 using namespace std::chrono_literals;
 using ::testing::Contains;
@@ -146,5 +147,6 @@ TEST_F(PipelineTest, AStepThatStopsKeepsLaterOnesFromRunning) {
   EXPECT_EQ(later_steps, 0);
 }
 
+}  // namespace pipeline_test
 }  // namespace
 }  // namespace evenkeel
