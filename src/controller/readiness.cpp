@@ -20,6 +20,18 @@ struct Rollout {
   std::int32_t existing = 0;
 };
 
+/// Returns the numbers of a Deployment or a StatefulSet.
+template <class Workload>
+Rollout rollout_of(const Workload& workload) {
+  const auto& status = workload.status;
+  return {.generation = workload.metadata.generation,
+          .observed_generation = status.observed_generation,
+          .wanted = workload.spec.replicas.value_or(1),
+          .updated = status.updated_replicas.value_or(0),
+          .available = status.available_replicas.value_or(0),
+          .existing = status.replicas.value_or(0)};
+}
+
 std::string count(std::int32_t part, std::int32_t whole, const char* what) {
   return std::to_string(part) + " of " + std::to_string(whole) + " " + what;
 }
@@ -48,23 +60,11 @@ bool is_kind(const DynamicObject& object, std::string_view api_version, std::str
 }  // namespace
 
 Readiness RolledOut::operator()(const Deployment& deployment) const {
-  const auto& status = deployment.status;
-  return readiness_of({.generation = deployment.metadata.generation,
-                       .observed_generation = status.observed_generation,
-                       .wanted = deployment.spec.replicas.value_or(1),
-                       .updated = status.updated_replicas.value_or(0),
-                       .available = status.available_replicas.value_or(0),
-                       .existing = status.replicas.value_or(0)});
+  return readiness_of(rollout_of(deployment));
 }
 
 Readiness RolledOut::operator()(const StatefulSet& set) const {
-  const auto& status = set.status;
-  return readiness_of({.generation = set.metadata.generation,
-                       .observed_generation = status.observed_generation,
-                       .wanted = set.spec.replicas.value_or(1),
-                       .updated = status.updated_replicas.value_or(0),
-                       .available = status.available_replicas.value_or(0),
-                       .existing = status.replicas.value_or(0)});
+  return readiness_of(rollout_of(set));
 }
 
 Readiness RolledOut::operator()(const DaemonSet& set) const {
