@@ -37,17 +37,17 @@ class ReadObserver;
 }
 
 /// Copies of collections on disk, from which the next start of the program resumes instead of listing
-/// everything. A copy is taken over once the server is known to be the same one, and a watch from the version
-/// of the copy has caught up: a short list and the events since then are all that is read. A file that is
-/// damaged, foreign or too old for the server is ignored, with a message in the log that names it, and the
-/// collection is listed as without it. Collections of whole and of compressed objects are copied, but never
-/// Secrets; other data may be confidential as well: files can be read by their owner only.
+/// everything. A copy is used once the server is known to be the same one and a watch from the version of the
+/// copy has caught up; only a short list and the missed events are requested. A file that is damaged, of
+/// another collection or too old for the server is named in the log and ignored, and the collection is
+/// listed. Collections of whole and of compressed objects are copied, but never Secrets; other data may be
+/// confidential as well: files can be read by their owner only.
 struct DiskCopyOptions {
-  /// One cache's own; made if it does not exist. Empty: no copies. Best on a volume that survives the
-  /// container, such as an emptyDir.
+  /// Directory of the copies, created if it does not exist; not shared with other caches. Empty: no copies.
+  /// Best on a volume that survives the container, such as an emptyDir.
   std::string directory = {};
-  /// Time between two copies of a collection that changes, made by a thread of its own; Cache::stop() makes
-  /// the last ones. Zero, or a cache without threads: only that.
+  /// Time between two copies of a collection that changes; a dedicated thread writes them, and Cache::stop()
+  /// writes the last ones. Zero, or a cache without threads: only stop() writes copies.
   Duration period = std::chrono::minutes{5};
   /// Limit of all files together. A collection that does not fit has no file.
   std::size_t max_bytes = std::size_t{1} << 30;
@@ -64,13 +64,13 @@ struct CacheOptions {
   /// Maximum JSON bytes of the objects whose decoded form is remembered, over all kinds; about 300 pods. The
   /// decoded form takes about as much again, or twice as much. Zero: every read decodes.
   std::size_t max_decoded_bytes = 1u << 20;
-  /// If false, reads that the cache cannot answer throw NotCached. Those that ask for more than a cache can
-  /// answer (field selectors, pages, resourceVersions) go to the server all the same, and so do those of an
-  /// object whose state a write left unknown.
+  /// If false, reads that the cache cannot answer throw NotCached. Reads that no cache can answer (field
+  /// selectors, pages, resourceVersions) still go to the server, and so do reads of an object whose state a
+  /// write left unknown.
   bool live_reads = true;
   Duration resync = Duration::zero();  ///< Default for informers; see InformerOptions::resync.
-  /// Time for which reads show a write of this program, or hide what it deleted, if the watch does not
-  /// deliver it or something newer before. Reads show the state of the watch after that.
+  /// Time for which reads show a write of this program, or hide an object that it deleted, unless the watch
+  /// delivers that state or a newer one earlier. After that, reads show the state of the watch.
   Duration own_write_timeout = std::chrono::minutes{5};
   /// Time for which an object is read from the server after a write that left its state unknown (an eviction,
   /// a conflict, a lost answer), if the watch does not show its new state before. The default is the time
@@ -119,7 +119,7 @@ struct CollectionHealth {
   ResourceId resource = {};
   std::string namespace_ = {};
   std::string selector = {};        ///< See InformerOptions::selector().
-  WireForm form = WireForm::whole;  ///< In which objects are kept.
+  WireForm form = WireForm::whole;  ///< Form of the kept objects.
   InformerHealth informer = {};
 };
 
@@ -142,13 +142,12 @@ class EVENKEEL_API NotCached : public Error {
 /// eviction, a scale, a conflict, a lost answer), reads of that object go to the server until the watch shows
 /// the new state; lists read such objects one by one, or all from the server if there are more than eight (by
 /// an index always one by one).
-/// A creation with a generated name whose answer was lost is not shown, as nobody knows its name.
-/// Objects are decoded when they are read; the JSON they are decoded from is shared, not copied. Those read
-/// lately are remembered (CacheOptions::max_decoded_bytes): reading one again returns the same object in
-/// memory.
+/// A creation with a generated name whose answer was lost is not shown, because its name is not known.
+/// Objects are decoded when they are read, from shared JSON that is not copied. Recently decoded objects are
+/// remembered (CacheOptions::max_decoded_bytes): reading one again returns the same object in memory.
 /// Thread safety: all members may be called concurrently.
-/// Lifetime: declared informers live as long as the cache, leased ones as long as somebody holds them; the
-/// destructor calls stop().
+/// Lifetime: declared informers live as long as the cache, leased ones until the last copy of the lease is
+/// destroyed; the destructor calls stop().
 class EVENKEEL_API Cache {
  public:
   explicit Cache(Client client, CacheOptions options = {});
@@ -156,10 +155,10 @@ class EVENKEEL_API Cache {
   Cache(const Cache&) = delete;
   Cache& operator=(const Cache&) = delete;
 
-  /// Declares an informer, or returns the one of the same namespace and selectors, if there is one. Before
-  /// start() that one is to keep what every declaration needs: projections are united, whole objects serve
-  /// those who ask for a projection or for metadata. After start() what it keeps stays as it is, and an
-  /// informer that needs more is another one, which starts at once.
+  /// Declares an informer, or returns the existing one of the same namespace and selectors. Before start(),
+  /// the informer is changed to keep what all declarations need: projections are united, and whole objects
+  /// serve declarations of a projection or of metadata. After start() it is not changed; a declaration that
+  /// needs more gets another informer, which starts at once.
   Informer& informer(const ResourceId& resource, InformerOptions options);
   Informer& informer(const ResourceId& resource) { return informer(resource, default_options()); }
   template <ObjectType T>
@@ -180,13 +179,13 @@ class EVENKEEL_API Cache {
 
   /// Changes each object of a kind before it is kept: in lists, in events, and in the answers of own writes.
   /// `transform` gets the object as the server sent it, with apiVersion and kind, and may drop or shorten
-  /// what nobody reads. It must not change name, namespace, uid and resourceVersion, and depends on the
-  /// object alone; it is called concurrently. If it throws, or does change one of these, the object is kept
-  /// as it is; that is logged for the first object. Reads that the server answers are not changed. A list
-  /// that is patched from a changed object loses what the function dropped from its elements. Takes the time
-  /// of a parse for each object; WireForm::projected takes less than whole objects do. Objects of the kind
-  /// are not copied to disk. Throws std::invalid_argument, naming the kind, if it has a function already, or
-  /// an informer.
+  /// members that the program does not read. It must not change name, namespace, uid or resourceVersion, and
+  /// its result must depend only on the object; it is called concurrently. If it throws or changes one of
+  /// these, the object is kept as it is, which is logged for the first object. Reads that the server answers
+  /// are not changed. Patching a list of a transformed object drops the members of its elements that the
+  /// function has dropped. Each object has to be parsed for it, in contrast to WireForm::projected. Objects
+  /// of the kind are not copied to disk. Throws std::invalid_argument, naming the kind, if it has a function
+  /// already, or an informer.
   void transform(const ResourceId& resource, std::function<void(Json& object)> transform);
   template <ObjectType T>
   void transform(std::function<void(Json& object)> function) {
@@ -238,10 +237,10 @@ class EVENKEEL_API Cache {
     return live.find<T>(key);
   }
 
-  /// Returns all objects that the options select, sorted by namespace and name; those that the server lists,
-  /// in its order. Throws DecodeError naming the
-  /// object if one of them does not decode as a T: a list without it would be taken for complete. list_wire()
-  /// returns them undecoded, to be decoded one by one.
+  /// Returns all objects that the options select, sorted by namespace and name, or in the server's order if
+  /// the server answers. Throws DecodeError, naming the object, if one of them does not decode as a T,
+  /// because a list without it would be mistaken for a complete one. list_wire() returns undecoded objects,
+  /// which can be decoded one by one.
   template <ObjectType T>
   std::vector<Snapshot<T>> list(const ListOptions& options = {}) const {
     return list<T>(options, client_);

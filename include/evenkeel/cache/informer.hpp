@@ -127,8 +127,8 @@ class EVENKEEL_API Informer {
     Log log = {};
     /// Shared by all informers of one server, so that an outage is logged once; null: not shared.
     std::shared_ptr<detail::ServerLog> server_log = {};
-    /// Shared by all informers of one server, so that it is learned once which kinds it streams; null: not
-    /// shared.
+    /// Shared by all informers of one server, so that each learns from the others which kinds the server
+    /// streams; null: not shared.
     std::shared_ptr<detail::StreamingMemory> streaming = {};
     /// A copy from before the start; null: none.
     std::shared_ptr<const detail::CollectionFile> copy = {};
@@ -145,7 +145,7 @@ class EVENKEEL_API Informer {
   Informer& operator=(const Informer&) = delete;
 
   const ResourceId& resource() const noexcept;
-  /// Returns the options of the first declaration. More may be kept than they say, see kept().
+  /// Returns the options of the first declaration. The informer may keep more than these ask for, see kept().
   const InformerOptions& options() const noexcept;
   const KeptParts& kept() const noexcept;
   /// Before start(): keeps these parts, read from this source; `copy` as in Parts. Returns false afterwards.

@@ -117,11 +117,11 @@ namespace detail {
 struct StoreIndex;
 }
 
-/// A map from namespace and name to object, with an index by owner and those that were added.
-/// The writer's members keep the newer state: where resourceVersions can be compared, an older state of an
-/// object is ignored, and so is an equal one. An object with another uid is another object: the deletion of
-/// the first is reported, then the addition of the second.
-/// A change and its effects on all indexes become visible at once.
+/// A map from namespace and name to object, with an index by owner and the indexes that were added. The
+/// writer's members keep the newer state: where resourceVersions can be compared, an older state of an object
+/// is ignored, and so is an equal one. An object with another uid is another object: the deletion of the
+/// first is reported, then the addition of the second. A change and its effects on all indexes become visible
+/// at once.
 /// Thread safety: apply(), remove() and replace() by one thread at a time; all others may be called
 /// concurrently, also with these. Readers take a snapshot, of the objects or of one entry of an index, under
 /// a lock that is held for some tens of nanoseconds (by a writer: for one change) and then read without a
@@ -164,10 +164,10 @@ class EVENKEEL_API ObjectStore {
   /// Records the state with which the server answered a write of this program: record() of a
   /// WriteEffect::Kind::written.
   void written(const WireObject& object) EVENKEEL_EXCLUDES(mutex_);
-  /// Records the effect of a write of this program. All reads return the state that was
-  /// written and no object that was removed, until the watch has delivered that or something newer. They
-  /// return what the watch delivered of an object whose state is_unknown().
-  /// Written states are ignored if resourceVersions cannot be compared.
+  /// Records the effect of a write of this program. Until the watch has delivered the same state or a newer
+  /// one, all reads return the written state and hide removed objects. Of an object whose state is_unknown(),
+  /// they return the state that the watch has delivered. Written states are ignored if resourceVersions
+  /// cannot be compared.
   void record(WriteEffect effect) EVENKEEL_EXCLUDES(mutex_);
   /// Returns true if only the server knows the state of the object: a write changed it, and neither its
   /// answer nor the watch has shown its state so far.
@@ -194,7 +194,7 @@ class EVENKEEL_API ObjectStore {
   /// Returns a copy of the effects of own writes that the watch has not delivered yet; usually null.
   std::unique_ptr<const detail::PendingTable> pending() const EVENKEEL_REQUIRES(mutex_);
   void end_own_writes() const EVENKEEL_REQUIRES(mutex_);
-  /// Lays `own` over `sorted`, which were selected in `at`.
+  /// Overlays `sorted`, which were selected in `at`, with the effects in `own`.
   static void overlay(std::vector<WireObject>& sorted, const StoreSnapshot& at,
                       const detail::PendingTable* own, const Selects& selects);
   using Indexes = std::vector<std::shared_ptr<detail::StoreIndex>>;

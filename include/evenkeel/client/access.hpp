@@ -32,10 +32,10 @@ struct Access {
 /// (k8s.io/apiserver/pkg/endpoints/request/requestinfo.go).
 EVENKEEL_API std::optional<Access> access_of(const http::Request& request);
 
-/// Returns the accesses that a request needed which was answered with `status`: that of access_of(), and
-/// besides `create` if a patch made the object (201) or a WebSocket was opened (101), and `list` if a watch
-/// began with the objects, as a server without such watches is asked for a list. Source: withAuthorization in
-/// k8s.io/apiserver/pkg/endpoints/handlers/patch.go; the feature
+/// Returns the accesses that a request needed, given the `status` of its response: that of access_of(); also
+/// `create` if a patch created the object (201) or a WebSocket was opened (101); and `list` if a watch began
+/// with the existing objects, because a list is requested from servers without such watches. Source:
+/// withAuthorization in k8s.io/apiserver/pkg/endpoints/handlers/patch.go; the feature
 /// AuthorizePodWebsocketUpgradeCreatePermission, on since 1.35.
 EVENKEEL_API std::vector<Access> accesses_of(const http::Request& request, int status);
 

@@ -49,17 +49,18 @@ struct ClientOptions {
   Duration timeout = std::chrono::seconds{60};
   RetryOptions retry = {};
   std::optional<std::uint64_t> seed = {};  ///< Seed of the retry jitter; unset: random.
-  /// Limits all requests but streams, each retry included; see client/flow_control.hpp. Null: none waits. A
-  /// call whose wait would exceed its deadline fails at once, with TransportErrorCode::timeout.
+  /// Limits the rate of all requests except streams, retries included; see client/flow_control.hpp. Null: no
+  /// limit. A call whose wait would exceed its deadline fails at once, with TransportErrorCode::timeout.
   std::shared_ptr<FlowControl> flow_control = {};
-  /// Drives the client, and what uses it, instead of threads of their own; see http/event_loop.hpp.
+  /// Drives the client and its caches and elections in place of their threads; see http/event_loop.hpp.
   std::shared_ptr<EventLoop> event_loop = {};
   /// Records a span of each request, and those of the controllers, caches and elections that use the client;
   /// see docs/tracing.md. Null: none.
   std::shared_ptr<Tracer> tracer = {};
   /// Records the rights that the client's requests need; see client/access_recorder.hpp. Null: none.
   std::shared_ptr<AccessRecorder> access_recorder = {};
-  /// Returns the transport to use instead of the given or made one, such as one that counts requests.
+  /// Wraps the transport: takes the given or default one and returns the one to use, for example to count
+  /// requests.
   std::function<std::shared_ptr<http::Transport>(std::shared_ptr<http::Transport>)> wrap_transport = {};
 };
 
@@ -81,7 +82,7 @@ struct CallOptions {
   /// Calls without a C++ type ask for metadata only; their objects are of kind PartialObjectMetadata of
   /// meta.k8s.io/v1. Typed calls ignore it.
   std::optional<bool> metadata_only = {};
-  /// Calls do not wait for the flow control, as those of an election must not.
+  /// Exempts calls from flow control. Elections set it, because a renewal must not wait.
   std::optional<bool> without_flow_control = {};
   /// Checked whenever bytes of a request other than GET are about to be sent, retries included.
   std::shared_ptr<const WriteGuard> write_guard = {};

@@ -67,8 +67,8 @@ class EVENKEEL_API ExecSession {
   ExecSession(ExecSession&&) noexcept;
   ExecSession& operator=(ExecSession&&) noexcept;
 
-  /// Returns the next output; nullopt after the end of the process. While nobody reads, the process is slowed
-  /// down: 1 MiB is read ahead. Throws ApiError if the command could not be run, TransportError if the
+  /// Returns the next output; nullopt after the end of the process. If output is not read, the process is
+  /// slowed down: 1 MiB is read ahead. Throws ApiError if the command could not be run, TransportError if the
   /// connection broke before the process's exit code arrived, and Cancelled.
   std::optional<ProcessOutput> read(const std::stop_token& stop = {});
   /// Writes to stdin; returns when the operating system has taken all. A process that writes much while it

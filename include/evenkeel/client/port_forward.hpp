@@ -37,12 +37,12 @@ class EVENKEEL_API PodConnection {
   PodConnection(PodConnection&&) noexcept;
   PodConnection& operator=(PodConnection&&) noexcept;
 
-  /// Returns the next bytes, at least one; nullopt after the end of the connection. While nobody reads, the
-  /// peer is slowed down: 1 MiB is read ahead. Throws Error if the node could not connect to the port, and
-  /// TransportError if the WebSocket broke.
+  /// Returns the next bytes, at least one; nullopt after the end of the connection. If the bytes are not
+  /// read, the peer is slowed down after 1 MiB has been read ahead. Throws Error if the node could not
+  /// connect to the port, and TransportError if the WebSocket broke.
   std::optional<std::string> read(const std::stop_token& stop = {});
-  /// Returns when the operating system has taken all. A peer that sends much while it receives must be read
-  /// by another thread meanwhile. What is written after the end of the connection is discarded.
+  /// Returns when the operating system has accepted all bytes. If the peer sends much while it receives,
+  /// another thread must read at the same time. Bytes written after the end of the connection are discarded.
   void write(std::string_view bytes, const std::stop_token& stop = {});
   /// Ends the connection once the peer has got what was written; received bytes are discarded. Waits for at
   /// most 5 s.
@@ -57,8 +57,8 @@ struct PortForwardOptions {
   std::string address = "127.0.0.1";  ///< Local IP address on which it listens.
   std::uint16_t local_port = 0;       ///< 0: a free one.
   std::size_t max_connections = 64;   ///< At the same time; further clients wait to be accepted.
-  /// Gets the error of each connection that failed; the others go on. Called on the threads of connections;
-  /// must not throw.
+  /// Receives the error of each connection that failed; other connections continue. Called on the threads of
+  /// connections; must not throw.
   std::function<void(std::exception_ptr)> on_error = {};
 };
 
@@ -68,7 +68,7 @@ struct PortForwardOptions {
 /// Lifetime: the destructor ends all connections and joins the threads.
 class EVENKEEL_API PortForward {
  public:
-  /// Throws Error if the local port cannot be opened. The Pod is asked for when a client connects.
+  /// Throws Error if the local port cannot be opened. No request for the Pod is sent until a client connects.
   PortForward(const Client& client, const ObjectKey& pod, std::uint16_t port,
               PortForwardOptions options = {});
   ~PortForward();

@@ -30,8 +30,8 @@ struct ClusterDescription {
 /// the last a letter or digit.
 EVENKEEL_API void check_cluster_name(std::string_view name);
 
-/// A cluster that controllers follow, besides the home cluster. Its sockets, watches and cache are driven by
-/// a thread that it shares with the other clusters of its ClusterSet.
+/// An engaged cluster. Its sockets, watches and cache are driven by a thread that it shares with other
+/// clusters of its ClusterSet.
 /// Thread safety: all members may be called concurrently.
 /// Lifetime: a holder of the last handle may drop it on any thread. Copies of the client must not outlive it.
 class EVENKEEL_API Cluster {

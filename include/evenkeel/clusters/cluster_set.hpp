@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clusters that a manager follows besides its own one. They join and leave at run time, and are driven by
-// a fixed number of threads.
+// The engaged clusters of a manager, in addition to its home cluster. They join and leave at run time, and
+// are driven by a fixed number of threads.
 #pragma once
 
 #include <chrono>
@@ -33,18 +33,18 @@ struct ClusterSetOptions {
   /// Threads that drive sockets, watches and caches; each cluster belongs to one of them. Their number does
   /// not depend on that of the clusters.
   std::size_t threads = 1;
-  /// Maximum number of threads for what blocks: name lookups, token and certificate files, credential
-  /// programs. A cluster has at most one at a time; as many clusters as there are threads delay the others
-  /// while their programs hang.
+  /// Maximum number of threads for blocking work: name lookups, token and certificate files, credential
+  /// programs. A cluster uses at most one at a time; if as many programs hang as there are threads, other
+  /// clusters are delayed.
   std::size_t blocking_threads = 4;
   /// Time for the running reconciles of a cluster that leaves, before their stop tokens are triggered.
   Duration drain_timeout = std::chrono::seconds{30};
-  /// Requests in a row without an answer, after which a cluster is away: its keys wait, and no worker is used
-  /// for it, until a request is answered. At least 1.
+  /// Number of consecutive requests without an answer after which a cluster counts as away: its keys then
+  /// wait without occupying workers until a request is answered. At least 1.
   std::size_t failures_until_away = 3;
-  /// From the last of them until the set asks for the cluster's version; doubled each time.
+  /// Time from the last of them until the set requests the cluster's version; doubled each time.
   Duration first_probe = std::chrono::seconds{1};
-  Duration longest_probe = std::chrono::seconds{30};  ///< Limit of that.
+  Duration longest_probe = std::chrono::seconds{30};  ///< Upper limit of that time.
   /// Options of the clients; event loop, clock and log are filled in. By default without a tracer.
   ClientOptions client = ClientOptions();
   /// Options of the caches; clock and log are filled in. `threads` and `disk` are not used.
@@ -76,12 +76,12 @@ struct ClusterStatus {
   std::optional<TimePoint> since = {};  ///< Start of being away.
   bool synced = false;                  ///< All its watches have read their first lists.
   std::size_t watches = 0;              ///< Informers of its cache.
-  std::size_t objects = 0;              ///< That its cache holds.
+  std::size_t objects = 0;              ///< Objects in its cache.
   std::size_t bytes = 0;                ///< Memory of these objects.
-  std::size_t running = 0;              ///< Reconciles.
-  std::uint64_t reconciles = 0;         ///< That have ended.
-  std::uint64_t failures = 0;           ///< Of these, errors; conflicts are none.
-  std::uint64_t deferred = 0;           ///< Turns of keys that had to wait, because it was away.
+  std::size_t running = 0;              ///< Reconciles in progress.
+  std::uint64_t reconciles = 0;         ///< Reconciles that have ended.
+  std::uint64_t failures = 0;           ///< Reconciles that failed; conflicts do not count.
+  std::uint64_t deferred = 0;           ///< Times that a key had to wait because the cluster was away.
 };
 
 /// Notified of the clusters of a set; implemented by controllers. Members are called on the threads of the
@@ -89,8 +89,8 @@ struct ClusterStatus {
 class EVENKEEL_API ClusterFollower {
  public:
   virtual ~ClusterFollower() = default;
-  /// Called before the cache starts, or later for a follower that was added later. If it throws, on_leaving()
-  /// is called at once, for what it has done so far.
+  /// Called before the cache starts, or later for a follower that is added later. If it throws, on_leaving()
+  /// is called at once to undo what it has done.
   virtual void on_engaged(const std::shared_ptr<Cluster>& cluster) = 0;
   /// Called when the cluster leaves; no run of it begins any more. Called also for a cluster that is not
   /// followed because on_engaged() threw.
@@ -128,10 +128,10 @@ class EVENKEEL_API ClusterRun {
   Ending ending_ = Ending::succeeded;
 };
 
-/// Answer to the question whether a reconcile may begin.
+/// Permission to begin a reconcile, or the reason for its absence.
 struct ClusterTurn {
-  std::optional<ClusterRun> run = {};  ///< Set: it may.
-  bool away = false;                   ///< It has to wait. Otherwise, without `run`: no such cluster.
+  std::optional<ClusterRun> run = {};  ///< Set if the reconcile may begin.
+  bool away = false;                   ///< It must wait. False without `run`: no such cluster.
 };
 
 /// The engaged clusters of a program.
@@ -149,7 +149,7 @@ class EVENKEEL_API ClusterSet {
   void engage(ClusterDescription description);
   /// Ends what engage() began. Returns at once; see ClusterState::leaving.
   void disengage(std::string_view name);
-  /// Returns where a provider offers its clusters. Lifetime: that of the set.
+  /// Returns the sink to which a provider offers its clusters. Lifetime: that of the set.
   std::unique_ptr<ClusterSink> sink(std::string provider);
 
   /// Returns an engaged cluster; null if there is none of this name.
@@ -162,7 +162,7 @@ class EVENKEEL_API ClusterSet {
 
   // ---- For managers and controllers
 
-  /// Begins to engage clusters: before, offers are only noted.
+  /// Begins to engage clusters; offers made earlier were only recorded.
   void start();
   /// Lets all clusters leave, their runs being cancelled at once, and calls `done`, perhaps on another
   /// thread, when they have. Final.
@@ -171,7 +171,7 @@ class EVENKEEL_API ClusterSet {
   /// cluster that is being engaged; for one that is engaged already it is logged, and the follower does not
   /// follow that cluster.
   void add_follower(ClusterFollower& follower);
-  /// Returns when no call of the follower goes on.
+  /// Returns when no call of the follower is in progress.
   void remove_follower(ClusterFollower& follower);
   ClusterTurn begin(std::string_view name);
   /// Returns true while the cluster does not answer; false also if there is none of this name.

@@ -67,8 +67,8 @@ struct PrimaryOf final : Primary {
 
 }  // namespace detail
 
-/// Thrown by an apply of an object that another owner controls, or nobody; what() names both. See
-/// ContextApplyOptions::skip_unchanged and unowned.
+/// Thrown by an apply of an existing object that another owner controls or that has no controller; what()
+/// names the object and its owner. See ContextApplyOptions::skip_unchanged and unowned.
 class EVENKEEL_API OwnedByAnother : public Error {
  public:
   using Error::Error;
@@ -77,8 +77,8 @@ class EVENKEEL_API OwnedByAnother : public Error {
 /// Treatment of an applied object that exists and that no owner controls.
 enum class Unowned : std::uint8_t {
   adopt,  ///< It is applied, and so gets its controller.
-  /// OwnedByAnother is thrown without a write, unless an annotation says that the same field owner applied it
-  /// before with ContextApplyOptions::skip_unchanged.
+  /// OwnedByAnother is thrown without a write, unless an annotation records that the same field owner applied
+  /// the object before with ContextApplyOptions::skip_unchanged.
   refuse,
 };
 
@@ -89,16 +89,17 @@ struct ContextApplyOptions {
   /// is set; the garbage collector does not delete the applied object, so a finalizer must.
   bool own = true;
   bool force = true;  ///< Takes over fields that another field owner holds.
-  /// Reads the object first, as find() does, and sends nothing if it has every field that is applied, and the
-  /// last apply was of exactly these, which an annotation of the object records. Throws OwnedByAnother
-  /// without a write if another owner controls it. See docs/applying.md
+  /// Reads the object first, as find() does, and sends nothing if it has every applied field with an equal
+  /// value and if the last apply had exactly the same fields, which an annotation of the object records.
+  /// Throws OwnedByAnother without a write if another owner controls it. See docs/applying.md
   bool skip_unchanged = false;
   /// Deletes the object and applies it again if the server refuses to change an immutable field. If the old
   /// object is not removed at once, the error of the server is thrown, and the next run tries again. Only an
   /// object whose controller is that of the applied one is deleted, so never with `own` false.
   bool recreate_immutable = false;
-  /// With refuse, the object is read first, too; from the server if the cache has none. Without effect if
-  /// `own` is false and `object` names no controller.
+  /// Treatment of an existing object without a controller. With refuse, the object is read first as well,
+  /// from the server if the cache does not have it. Has no effect if `own` is false and `object` names no
+  /// controller.
   Unowned unowned = Unowned::adopt;
 };
 
@@ -314,7 +315,7 @@ class EVENKEEL_API Context {
 
   // ---- Calls to systems outside of Kubernetes; see docs/exploring.md ----
 
-  /// Marks the call to another system that follows: `name` says what it does, such as "resize volume".
+  /// Marks the following call to another system; `name` describes it, such as "resize volume".
   /// testing::explore() ends the process before the call, and after it: at the next request or mark of the
   /// run, or at its end. Elsewhere it does nothing.
   void explore_point(std::string_view name) const {

@@ -69,7 +69,7 @@ class EVENKEEL_API Controller {
   void enqueue(const ObjectKey& key, KeyOptions options = {});
   /// Adds a watch, at any time, such as watch_owned<Pod>(Demo::resource), also of one more namespace of a
   /// kind that is watched already. Running workers do not wait for its first list. Throws the errors of
-  /// declaring the kind in the cache. It is one in the home cluster, and adds no keys to a controller that
+  /// declaring the kind in the cache. The watch is in the home cluster, and adds no keys to a controller that
   /// does not run there.
   WatchId watch(WatchSpec spec);
   /// Ends an added watch: when it returns, its events no longer add keys. Queued keys remain. The

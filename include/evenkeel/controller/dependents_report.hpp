@@ -19,7 +19,7 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// The answer of a function that decides if an object is ready. Converts from bool, but not from text.
+/// The readiness of an object, with a reason if it is not ready. Converts from bool, but not from text.
 struct Readiness {
   template <std::same_as<bool> Bool>
   Readiness(Bool is_ready) : ready(is_ready) {}
@@ -29,7 +29,7 @@ struct Readiness {
   std::string why_not = {};  ///< Such as "1 of 3 replicas are available"; may be empty.
 };
 
-/// Returns the answer "no", with the reason for status and logs.
+/// Returns a Readiness that is false, with the reason for status and logs.
 inline Readiness not_ready(std::string why_not) {
   return {false, std::move(why_not)};
 }
@@ -37,10 +37,10 @@ inline Readiness not_ready(std::string why_not) {
 enum class DependentState : std::uint8_t {
   ready,       ///< Its objects are as declared, and ready.
   not_ready,   ///< Its objects are as declared, but one is not ready.
-  waiting,     ///< Nothing was sent: another dependent must be ready, or an old object be gone, before.
-  unwanted,    ///< It is not to exist, and does not.
-  deleting,    ///< It is not to exist, but objects of it do, or of dependents that come after it.
-  not_served,  ///< It is left out, as the server does not serve its kind. See only_if_served.
+  waiting,     ///< Not applied: another dependent must first become ready, or an old object be gone.
+  unwanted,    ///< It should not exist, and does not.
+  deleting,    ///< It should not exist, but objects of it or of dependents after it still do.
+  not_served,  ///< Left out because the server does not serve its kind. See only_if_served.
   failed,      ///< A function of the program or a request threw.
 };
 /// Returns "Ready", "NotReady", "Waiting", "NotWanted", "Deleting", "NotServed" or "Failed", as for
@@ -55,8 +55,8 @@ struct DependentStatus {
   std::size_t written = 0;        ///< Number of objects that the pass created or changed.
   std::size_t deleted = 0;        ///< Number of objects whose deletion the pass requested.
   std::exception_ptr error = {};  ///< If it failed.
-  bool declared = true;  ///< False: only objects of an earlier version of the program are left of it.
-  /// Time after which a pass has to look again, as no event shows the change. Zero: an event does.
+  bool declared = true;  ///< False: no longer declared, but objects of it still exist.
+  /// Time after which another pass is needed because no event reports the change. Zero: an event does.
   Duration look_again_in = Duration::zero();
 };
 
@@ -76,7 +76,7 @@ class EVENKEEL_API DependentsReport {
 
   /// Returns the dependents in the order of their declaration, then those that are not declared any more.
   const std::vector<DependentStatus>& dependents() const noexcept { return dependents_; }
-  /// Throws std::invalid_argument, naming those that there are, if no dependent has this name.
+  /// Throws std::invalid_argument, naming the dependents, if none has this name.
   const DependentStatus& at(std::string_view name) const;
   /// Returns true if every dependent is ready, unwanted or not served.
   bool ready() const noexcept { return blocked() == nullptr; }
@@ -89,9 +89,9 @@ class EVENKEEL_API DependentsReport {
   /// Sets and removes conditions of a status; see DependentConditions. For Context::patch_status().
   void write_conditions(std::vector<Condition>& conditions, std::int64_t generation, WallTime now,
                         DependentConditions which = DependentConditions::summary) const;
-  /// Returns done() if no dependent failed: whatever others wait for causes an event; or requeue_after() if
-  /// a kind is not served. Otherwise throws Error, which names all that failed; an error of one of them is
-  /// nested in it, a transient one if there is any.
+  /// Returns the result of the reconcile. Without failures it is done(), because an event reports the change
+  /// that a dependent waits for, or requeue_after() if a kind is not served. Otherwise throws Error, which
+  /// names all failed dependents; the error of one of them is nested in it, a transient one if there is any.
   Result result() const;
   /// Returns a line for logs: "config: Ready; workload: NotReady: ...".
   std::string str() const;

@@ -34,7 +34,8 @@ EVENKEEL_API KeyMapping map_to_object();
 /// Source: controller-runtime EnqueueRequestForOwner.
 EVENKEEL_API KeyMapping map_to_owner(ResourceId owner, OwnerMatch match = OwnerMatch::controller);
 
-/// Selects the objects whose index has the watched object, and the value that stands for it.
+/// Selects the objects that refer to a watched object by their index, and the index value that stands for the
+/// watched object.
 enum class IndexScope : std::uint8_t {
   /// Objects of the watched object's namespace that have its name in the index. If one of the two kinds is
   /// cluster-scoped: those of all namespaces.

@@ -28,7 +28,7 @@ class EVENKEEL_API Predicate {
       : decide_(std::move(decide)) {}
 
   bool operator()(const ObjectEvent& event) const { return !decide_ || decide_(event); }
-  /// Returns true if it passes every event without a look at it.
+  /// Returns true if it passes every event without examining it.
   bool is_empty() const noexcept { return !decide_; }
 
   friend EVENKEEL_API Predicate operator&&(Predicate left, Predicate right);

@@ -41,8 +41,8 @@ inline constexpr detail::RolledOut rolled_out;
 /// Ready: the Job has the condition Complete.
 inline constexpr detail::Completed completed;
 
-/// Returns a condition for any kind whose status has a list of conditions: ready if that of this type is
-/// "True".
+/// Returns a readiness condition for any kind whose status has conditions: ready if the condition of this
+/// type is "True".
 inline auto has_condition(std::string type) {
   return [type = std::move(type)]<class Object>(const Object& object) -> Readiness {
     if constexpr (std::is_same_v<Object, DynamicObject>) {

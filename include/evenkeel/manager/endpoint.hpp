@@ -18,7 +18,7 @@ enum class Explanations : std::uint8_t {
 
 /// Authority that decides which clients may use the metrics address.
 enum class AccessReviews : std::uint8_t {
-  off,  ///< A token in a file, or nobody.
+  off,  ///< The token in metrics_token_file decides; without that file, /metrics is open.
   /// The API server: TokenReview names the user of a bearer token, SubjectAccessReview answers whether that
   /// user may "get" the path as a non-resource URL. docs/operations.md has the roles that this needs.
   on,

@@ -69,17 +69,17 @@ struct ManagerOptions {
   /// Client for the election, or the shards. Default: same server and identity as the manager's client, with
   /// separate connections.
   std::optional<Client> election_client = {};
-  /// Client for what the manager does on its own account: the certificates of webhooks, reviews of access.
-  /// Default: the manager's client.
+  /// Client for requests of the manager itself: certificates of webhooks, access reviews. Default: the
+  /// manager's client.
   std::optional<Client> own_client = {};
   /// Sharding: all replicas work, each on the objects that it owns; controllers with RunsOn::every_instance
-  /// run all keys on each. Excludes `election`. The name is by default that of the manager, with "-shards".
+  /// run all keys on every replica. Cannot be combined with `election`. Default name: the manager's, with
+  /// "-shards".
   std::optional<ShardOptions> shards = {};
   /// Kubernetes Events that reconcilers record; log, clock and on_thread_start are filled in, and the
   /// component is by default the name.
   EventRecorderOptions events = EventRecorderOptions();
-  /// The clusters that are followed besides the one of the manager's client; log, clock and on_thread_start
-  /// are filled in. See docs/clusters.md.
+  /// Options of the engaged clusters; log, clock and on_thread_start are filled in. See docs/clusters.md.
   ClusterSetOptions clusters = ClusterSetOptions();
   /// Called first on each thread that manager and controllers start, with the thread's name.
   std::function<void(std::string_view thread)> on_thread_start = {};
@@ -196,9 +196,9 @@ class EVENKEEL_API Manager {
   void route(std::string path, std::function<http::Response(const http::ServerCall&)> handler,
              const http::RouteOptions& options);
   /// Adds a section to the console: `read` returns values, lists of objects (tables) or objects, which the
-  /// page shows under `title`. It is called on the endpoint's thread while somebody looks, and must not
-  /// block; an exception is shown in its place. Has no effect without a console. docs/console.md. Throws
-  /// std::invalid_argument if the title is empty or taken.
+  /// page shows under `title`. It is called on the endpoint's thread while a browser shows the page, and must
+  /// not block; an exception is shown instead of the values. Has no effect without a console.
+  /// docs/console.md. Throws std::invalid_argument if the title is empty or taken.
   void add_console_section(std::string title, std::function<Json()> read);
   /// For hosts with their own HTTP server: returns the response to "/healthz", "/readyz/ping?verbose" and so
   /// on.
@@ -226,10 +226,10 @@ class EVENKEEL_API Manager {
   /// Returns all other kinds that controllers reconcile or watch, built-in ones included, in the order of
   /// adding, without duplicates.
   std::vector<ResourceId> kinds_without_crd() const;
-  /// Adds objects, rights and ports to what --print-manifests prints; see manager/manifests.hpp. For parts of
-  /// the program that are no controllers.
+  /// Adds objects, rights and ports to the output of --print-manifests; see manager/manifests.hpp. For parts
+  /// of the program other than controllers.
   void add_manifest(ManifestPart part);
-  /// Returns the sum of what was added with add_manifest() and of the rights of the controllers, see
+  /// Returns the manifests added with add_manifest(), together with the rights of the controllers, see
   /// rules_of().
   ManifestPart manifest() const;
 

@@ -49,12 +49,13 @@ struct ManifestOptions {
   Json limits = Json::object({{"memory", "256Mi"}});                   ///< Of the container.
 };
 
-/// Returns the rights that a controller needs by itself: those of its watches, of its finalizers, and of
-/// owner references that block the owner's deletion. What its reconciler does besides is not known.
+/// Returns the rights that follow from the declaration of a controller: those for its watches, its
+/// finalizers, and owner references that block the owner's deletion. Rights that only the code of its
+/// reconciler needs are not included.
 EVENKEEL_API std::vector<PolicyRule> rules_of(const ControllerSpec& spec);
 
-/// Returns `rules`, and the right to `get` objects of those kinds that they allow to be listed and written:
-/// after a conflict or a lost answer, reads ask the server.
+/// Returns `rules`, with the right to `get` added for kinds that they allow to be listed and written: after a
+/// conflict or a lost answer, reads go to the server.
 EVENKEEL_API std::vector<PolicyRule> with_reads(std::vector<PolicyRule> rules);
 
 }  // namespace v0
