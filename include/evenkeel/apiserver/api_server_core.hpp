@@ -22,10 +22,10 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// The way in which a server decides if a user may do something.
+/// The authorization mode of a server.
 enum class Authorization : std::uint8_t {
   always_allow,  ///< Every user may do everything.
-  rbac,          ///< Roles and bindings decide, and the server begins with those of every cluster.
+  rbac,          ///< Roles and bindings decide; the server begins with the default ones.
 };
 
 struct ApiServerCoreOptions {
@@ -92,7 +92,7 @@ struct WatchId {
 
 /// A call of a webhook that a request needs before it can be answered: a POST of JSON.
 struct WebhookCall {
-  std::string webhook = {};  ///< Its name in the configuration.
+  std::string webhook = {};  ///< Name of the webhook in the configuration.
   /// For a service "https://name.namespace.svc:port/path"; the query has the timeout.
   std::string url = {};
   std::string service_namespace = {};
@@ -123,9 +123,9 @@ struct WebhookProgress {
   std::uint64_t seed = 0;  ///< Of the uids and names of this request; 0: it has not begun.
   WallTime began = {};
   std::vector<Known> known = {};
-  std::shared_ptr<KnownConversions> conversions = {};  ///< What conversion webhooks have answered.
+  std::shared_ptr<KnownConversions> conversions = {};  ///< Results of conversion webhooks.
   std::uint64_t version = 0;                           ///< The last change when it was handled last.
-  std::uint64_t disturbed = 0;  ///< Times that others had written meanwhile although the clock stood still.
+  std::uint64_t disturbed = 0;  ///< Times that others wrote in between while the clock stood still.
 
   /// Adds the answer to a call.
   void add(const WebhookCall& call, WebhookAnswer answer) {
@@ -133,22 +133,22 @@ struct WebhookProgress {
   }
 };
 
-/// The part of a request for a Pod that is its node's.
+/// The part of a request for a Pod that its node has to execute.
 struct NodeAction {
   std::string name = {};  ///< The subresource: attach, exec, log or portforward.
   ObjectKey pod = {};
-  std::string container = {};  ///< The one that was asked for, or the only one; empty for portforward.
+  std::string container = {};  ///< The requested one, or the only one; empty for portforward.
 };
 
 /// The result of a request. If `watch` is set, `response` has status and headers only, and the body is the
 /// output of read_watch() until `ended`. If `call` is set, there is no result yet, and nothing has changed:
-/// the call is to be made, its answer added to `progress`, and the request handled again.
+/// make the call, add its answer to `progress`, and handle the request again.
 struct Answer {
   http::Response response = {};
   std::optional<WatchId> watch = {};
   std::optional<WebhookCall> call = {};
   WebhookProgress progress = {};
-  std::optional<NodeAction> node = {};  ///< Set beside 501: a node would do this.
+  std::optional<NodeAction> node = {};  ///< Set with 501: the action that a node would execute.
 };
 
 /// Output of a watch since the last read.
@@ -164,8 +164,8 @@ struct WatchWebhookCall {
 };
 
 /// The state of a server at one time: objects, definitions, the history of changes, and the pending work of
-/// its controllers; not its running watches. A value that is copied in constant time. Servers that begin from
-/// it share with it, and with each other, what they do not change.
+/// its controllers; not its running watches. A value that is copied in constant time. It shares the memory of
+/// unchanged objects with the servers that start from it.
 /// Thread safety: immutable; servers that began from it may be on different threads.
 class EVENKEEL_API World {
  public:
@@ -199,8 +199,9 @@ class EVENKEEL_API ApiServerCore {
  public:
   /// Throws std::invalid_argument if an interval is not positive or `history` is 0.
   explicit ApiServerCore(ApiServerCoreOptions options = {});
-  /// Begins where `world` was taken, with the options of that server: equal requests get the responses that
-  /// it would give, uids and versions included. `now` of calls must not be before world.time().
+  /// Starts from the state of `world`, with the options of the original server: equal requests get the
+  /// responses that the original server would give, uids and versions included. `now` of calls must not be
+  /// before world.time().
   explicit ApiServerCore(const World& world);
   ~ApiServerCore();
   ApiServerCore(const ApiServerCore&) = delete;
@@ -212,7 +213,8 @@ class EVENKEEL_API ApiServerCore {
   Answer handle(const http::Request& request, WallTime now, const Caller& caller = {},
                 const CacheLag& lag = {}, const WebhookProgress& progress = {});
 
-  /// Replaces the tokens that a TokenReview accepts besides those of service accounts; not part of a World.
+  /// Replaces the tokens that a TokenReview accepts in addition to those of service accounts; not part of a
+  /// World.
   void accept_tokens(std::vector<TokenUser> tokens);
   /// Returns the user of a token, given or issued for a service account; std::nullopt if it is not valid.
   std::optional<Caller> token_user(std::string_view token, WallTime now);

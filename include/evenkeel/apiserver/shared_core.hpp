@@ -39,13 +39,14 @@ struct ServedRequest {
 
 struct SharedCoreOptions {
   ApiServerCoreOptions core = {};
-  /// The state in which the server begins; `core` is then that of the server which it was taken from.
+  /// The state in which the server begins; `core` is then replaced by the options of the server that it was
+  /// taken from.
   std::optional<World> world = {};
-  /// Accepted tokens, besides those that the server issues for service accounts. Empty, and without RBAC: all
-  /// requests are accepted, as the default Caller. Otherwise a request without a known token (or, over TLS,
-  /// without a client certificate signed by the server's authority) gets 401.
+  /// Accepted tokens, in addition to those that the server issues for service accounts. Empty, and without
+  /// RBAC: all requests are accepted and come from the default Caller. Otherwise a request without a known
+  /// token (or, over TLS, without a client certificate signed by the server's authority) gets 401.
   std::vector<TokenUser> tokens = {};
-  /// With RBAC: a request without credentials is one of system:anonymous, not a 401.
+  /// With RBAC: a request without credentials counts as one of system:anonymous instead of getting a 401.
   bool anonymous = true;
   /// Rules that are active from the start.
   std::vector<FaultRule> faults = {};
@@ -86,7 +87,8 @@ class EVENKEEL_API SharedCore {
   /// Ends all running watches as if their connections had broken; returns their number.
   std::size_t cut_watches();
 
-  /// Returns the state of the server, for others that begin in it. Takes no longer for more objects.
+  /// Returns the state of the server, from which other servers can start. The time that it takes does not
+  /// depend on the number of objects.
   World snapshot();
   /// Runs `action` with exclusive access to the core.
   void with(const std::function<void(ApiServerCore&)>& action);

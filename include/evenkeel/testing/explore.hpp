@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exploration of an operator: a workload is run again and again, each time with something that goes wrong at
-// another write, and each run is compared with one in which nothing does.
+// Exploration of an operator: a workload is run many times, each time with a fault at another write, and each
+// run is compared with the reference, a run without faults.
 #pragma once
 
 #include <chrono>
@@ -30,27 +30,27 @@ namespace testing {
 
 /// Selection of the plans that are enumerated.
 enum class ExploreScope : std::uint8_t {
-  /// Those that can matter: at writes that changed something, conflicts of writes that carry a version, old
-  /// states that a later change of the same object contradicts, changes that a later one undoes; old states
-  /// and late events only of what the reference read.
+  /// Plans that can matter: faults at writes that changed something, conflicts of writes that carry a
+  /// version, old states that a later change of the same object contradicts, changes that a later one undoes;
+  /// old states and late events only of objects that the reference read.
   causal,
   all,  ///< Also at writes without effect, with each pair of an old state and a later write.
 };
 
 struct ExploreOptions {
   /// Options of each harness. `world` is the state in which each run begins. `log_level` applies to the runs
-  /// whose story is printed; `expect_failures` is always set.
+  /// whose timeline is printed; `expect_failures` is always set.
   HarnessOptions harness = {};
-  /// Plans to run instead of those that are enumerated.
+  /// Plans to run instead of the enumerated ones.
   std::vector<Plan> plans = {};
   ExploreScope scope = ExploreScope::causal;
-  std::size_t steps = 1;  ///< Of a plan: 1, or 2 for pairs of crashes and lost answers as well.
-  /// Replicas of the operator: 1, or 2 for plans in which another one takes over while the leader stands
-  /// still at an explore point: its call outside comes after those of the next leader. See overtake_at().
-  /// With 2, Context::term() is set.
+  std::size_t steps = 1;  ///< Steps per plan: 1, or 2 to add pairs of crashes and lost answers.
+  /// Replicas of the operator: 1, or 2 to add plans in which the leader is suspended at an explore point
+  /// while another replica takes over, so that its outside call is made after those of the next leader. See
+  /// overtake_at(). With 2, Context::term() is set.
   std::size_t replicas = 1;
   std::size_t max_plans = 10'000;  ///< Further ones are left out, and counted.
-  /// A run with more reconciles than `run_factor` times those of the reference, and 20, has a problem.
+  /// A run has a problem with more reconciles than `run_factor` times those of the reference plus 20.
   std::size_t run_factor = 4;
   Duration limit = std::chrono::minutes{10};  ///< Virtual time in which a run must settle at its end.
   /// Resources that are not compared, in addition to Events and Leases: "pods", "demos.demo.evenkeel.dev".
@@ -65,15 +65,15 @@ struct ExploreOptions {
 enum class ProblemKind : std::uint8_t {
   end_state,       ///< An object differs from the reference, is missing, or should not exist.
   creations,       ///< An object was created more or less often than in the reference.
-  deletions,       ///< Likewise deleted; or an object was deleted that the reference keeps.
+  deletions,       ///< The same for deletions; or an object was deleted that the reference keeps.
   unsettled,       ///< Work is left after ExploreOptions::limit, or there was too much of it.
   unstable,        ///< Another run of each key, once settled, changes something.
   too_many_runs,   ///< See ExploreOptions::run_factor.
-  exception,       ///< A reconcile threw what none of the reference threw, and not because of a request.
+  exception,       ///< A reconcile threw an error that none of the reference threw, not of a request.
   workload,        ///< The workload threw.
   not_reached,     ///< A given plan has a step whose write or point did not occur.
   not_repeatable,  ///< Two runs without any fault differ.
-  outside,         ///< What is outside of Kubernetes differs from the reference.
+  outside,         ///< The state outside of Kubernetes differs from the reference.
   /// A write was sent after leadership was lost, by a client without the stop token of its run.
   not_leader,
 };
@@ -100,8 +100,8 @@ struct Exploration {
   std::vector<Finding> findings = {};  ///< One for each first problem, at most `max_findings`.
   std::size_t plans_run = 0;
   std::size_t plans_failed = 0;
-  std::size_t plans_pruned = 0;    ///< Not run, because they can show nothing: see ExploreScope::causal.
-  std::size_t plans_unread = 0;    ///< Of these: pruned only because nobody reads what they hide.
+  std::size_t plans_pruned = 0;    ///< Not run because they cannot reveal anything: see ExploreScope::causal.
+  std::size_t plans_unread = 0;    ///< Of these: pruned only because no controller reads what they hide.
   std::size_t plans_left_out = 0;  ///< Not run, because of `max_plans`.
   /// Run, but without a result: the workload waited for what the withheld events would have caused.
   std::size_t plans_blocked = 0;
@@ -116,14 +116,14 @@ struct Exploration {
 };
 
 /// A stand-in for the systems outside of Kubernetes that an operator calls, such as the disks of a cloud. It
-/// holds what is so at the end, and not how often it was called.
+/// holds the resulting state, not the number of calls.
 template <class T>
 concept OutsideSystem = std::default_initializable<T> && std::copyable<T> &&
     (Described<T> || std::equality_comparable<T>);
 
 namespace detail {
 
-/// A copy of what is outside at one time.
+/// A copy of the state outside at one time.
 class OutsideState {
  public:
   virtual ~OutsideState() = default;
@@ -203,15 +203,14 @@ class OutsideScenario final : public Scenario {
 }  // namespace detail
 
 /// Explores an operator. `make` returns its ControllerSpec, or a vector of several; it is called for each
-/// start of the process, and what it returns must not share state with earlier results. `workload` creates,
-/// changes and deletes objects, in the role of users and of other controllers, and lets time pass with
-/// settle() or run_for() in between; it must do the same in each call, and expect nothing of the operator
-/// beyond what it needs to go on.
-/// The run without any fault, the reference, is done twice. Then each plan is run from the beginning and
-/// compared with it: end state (without uids, versions, timestamps and generated names), creations and
-/// deletions of each object, whether it settles and stays so, number of runs, exceptions, writes after
-/// leadership was lost.
-/// Equal arguments give equal results, except for `took`. Blocks until all plans have run.
+/// start of the process, and its results must not share state with earlier ones. `workload` creates, changes
+/// and deletes objects, in the role of users and of other controllers, and lets time pass with settle() or
+/// run_for() in between. It must do the same in each call, and check the work of the operator only as far as
+/// it depends on it to continue. The run without any fault, the reference, is done twice. Then each plan is
+/// run from the beginning and compared with it: end state (without uids, versions, timestamps and generated
+/// names), creations and deletions of each object, whether it settles and stays settled, number of runs,
+/// exceptions, writes after leadership was lost. Equal arguments give equal results, except for `took`.
+/// Blocks until all plans have run.
 /// Thread safety: may be called concurrently.
 /// Throws std::invalid_argument for options out of range, and what Harness() and Harness::add() throw.
 template <class Make>

@@ -56,7 +56,7 @@ struct Command {
   std::string container = {};  ///< Empty: the only one of the Pod.
   std::vector<std::string> words = {};
   bool with_stdin = false;
-  std::string input = {};  ///< All that it read from stdin.
+  std::string input = {};  ///< All input that it read from stdin.
 };
 
 struct HarnessOptions {
@@ -70,8 +70,8 @@ struct HarnessOptions {
   Duration cache_lag = Duration::zero();
   /// Faults between the controllers and the server; requests of the test itself are not affected.
   std::vector<apiserver::FaultRule> faults = {};
-  /// Plays the commands that controllers run in Pods which exist, at once and without time passing; an
-  /// exception of it is a command that could not be run. Empty: commands fail with a TransportError.
+  /// Simulates the commands that controllers run in existing Pods, without time passing; an exception means
+  /// that the command could not be run. Empty: commands fail with a TransportError.
   std::function<ExecResult(const Command&)> on_exec = {};
   /// Accept failing reconciles. Otherwise a reconcile that throws ends the call that ran it with
   /// UnexpectedFailure, except for conflicts, which are normal, and for failures caused by a fault of this
@@ -86,12 +86,12 @@ struct HarnessOptions {
   std::optional<apiserver::World> world = {};
   /// Receives the spans of the controllers, with virtual times; see docs/tracing.md. Null: none are recorded.
   std::shared_ptr<SpanExporter> span_exporter = {};
-  /// Webhooks of the operator, at most one of a kind: the server calls them for the writes of controllers and
-  /// of the test, as a real one does, at once. Their functions must not send requests to the harness.
+  /// Webhooks of the operator, at most one per kind. The server calls them at once for the writes of
+  /// controllers and of the test, as a real one does. Their functions must not send requests to the harness.
   std::vector<Webhook> webhooks = {};
-  /// Conversions of the operator, between versions that set ResourceInfo::installs_crd: the harness installs
-  /// their definitions, and the server calls the functions wherever an object is needed in another version
-  /// than the stored one, at once. They must not send requests to the harness.
+  /// Conversions of the operator, between versions that set ResourceInfo::installs_crd. The harness installs
+  /// their definitions, and the server calls the functions at once whenever an object is needed in another
+  /// version than the stored one. They must not send requests to the harness.
   std::vector<Conversion> conversions = {};
   std::shared_ptr<detail::HarnessHooks> hooks = {};  ///< For explore().
 };
@@ -193,8 +193,8 @@ class EVENKEEL_API Harness {
   /// Ends the controllers and their caches as a crash would, and starts new ones on the same server.
   void restart();
   /// Returns the state of the server, for HarnessOptions::world of other harnesses: any number of them may
-  /// begin in it, and go on independently. Controllers, their queues and caches, faults, and actions of
-  /// after() are not part of it. Takes no longer for more objects.
+  /// start from it and continue independently. Controllers, their queues and caches, faults, and actions of
+  /// after() are not part of it. The time that it takes does not depend on the number of objects.
   apiserver::World snapshot() const;
 
   // ---- Work ----
@@ -219,8 +219,8 @@ class EVENKEEL_API Harness {
   /// Returns the log lines of controllers, client and cache, in order.
   std::vector<std::string> log() const;
   /// Returns the Kubernetes Events that were written, in the order of their names; include
-  /// evenkeel/api/kinds/core.hpp. Those of Context::event() are written after the run, and their writes are
-  /// in none.
+  /// evenkeel/api/kinds/core.hpp. Events of Context::event() are written after the run, and these writes do
+  /// not belong to any run.
   std::vector<Snapshot<core_v1::Event>> events() const;
   /// Returns the complete history, a line for each run, write and log line, for messages of failed tests.
   /// Consecutive runs that differ only in time and attempt are shown once, with their number: "(x20, until

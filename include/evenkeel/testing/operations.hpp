@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of an object, one property at a time, generated from its type: after each change, and after it was
-// rolled back, the world is compared with that of an object that never was different.
+// Changes of an object, one property at a time, generated from its type. After each change, and after it was
+// rolled back, the objects in the cluster are compared with those of an object that was created with these
+// values.
 #pragma once
 
 #include <chrono>
@@ -39,14 +40,14 @@ struct OperationsOptions {
   /// Options of each harness. `world` is the state before the object is created. If `reconcile_timeout` is
   /// not set, it is `limit`. `expect_failures` is always set.
   HarnessOptions harness = {};
-  /// Plays other controllers and the kubelet: it is called when the operator has settled, again and again
+  /// Simulates other controllers and the kubelet: it is called when the operator has settled, and repeatedly
   /// (at most ten times) until it changes nothing.
   std::function<void(Harness&)> environment = {};
-  /// Changes to make, one after another, instead of those that are generated.
+  /// Changes to make, one after another, instead of the generated ones.
   std::vector<PropertyChange> changes = {};
   /// Values to use instead of generated ones, by path. The index of a list item is 0.
   std::map<std::string, PropertyValues> values = {};
-  std::vector<std::string> untouched = {};  ///< Paths that are not changed, nor what is below them.
+  std::vector<std::string> untouched = {};  ///< Paths that are not changed, nor paths below them.
   std::size_t values_per_property = 2;      ///< Valid values that take effect; wrong ones are not limited.
   std::size_t max_changes = 10'000;         ///< Further ones are left out, and counted.
   /// Order of the properties: 0 is that of the schema; each other number is a shuffled order.
@@ -65,10 +66,10 @@ struct OperationsOptions {
 /// Kind of a problem; docs/operations-testing.md has the rules.
 enum class OperationProblemKind : std::uint8_t {
   not_as_fresh,     ///< The world differs from that of an object created with the new value.
-  not_rolled_back,  ///< The world differs from that before, once the former value is back.
+  not_rolled_back,  ///< The world differs from the one before the change, after the value was changed back.
   destroyed,        ///< Because of a wrong value, an object was deleted or scaled down.
   unreported,       ///< A wrong value, or a failure, is reported neither at admission nor by the operator.
-  unsettled,        ///< It does not come to rest, although it did before; or a reconcile waits without end.
+  unsettled,        ///< It does not settle, although it did before; or a reconcile waits without end.
   unstable,         ///< A restart of the operator alone changes the world.
   not_reached,      ///< A given change changes nothing.
   not_repeatable,   ///< Creating the same object twice gives different worlds.
@@ -88,7 +89,7 @@ struct OperationFinding {
   std::vector<OperationProblem> problems = {};
   /// Writes of the run beside what the controllers saw, a line each.
   std::string timeline = {};
-  /// Number of other changes of the same property whose first problem is of its kind.
+  /// Number of other changes of the same property whose first problem is of the same kind.
   std::size_t alike = 0;
 };
 
@@ -135,14 +136,13 @@ EVENKEEL_API Operations operations(const std::function<std::vector<ControllerSpe
                                    const OperationSubject& subject, const OperationsOptions& options);
 }  // namespace detail
 
-/// Changes `object` one property at a time, with valid and with wrong values that its schema suggests, and
-/// looks at what the operator makes of each. `make` is that of explore(): it returns the ControllerSpec of
-/// the operator, or a vector of several. `object` is a typical one with which the operator works; its status
-/// does not count.
-/// After a valid change the world must be as if the object had been created so; after the change back, as
-/// before. A wrong value must be refused at admission, or reported by the operator, which destroys nothing.
-/// Equal arguments give equal results, except for `took`. Blocks until all changes were made; keeps nothing
-/// of its arguments.
+/// Changes `object` one property at a time, to valid and wrong values derived from its schema, and checks the
+/// effect of each. `make` is the same as for explore(): it returns the ControllerSpec of the operator, or a
+/// vector of several. `object` is a typical object that the operator can reconcile; its status is ignored.
+/// After a valid change the objects in the cluster must be the same as if the object had been created with
+/// the new value; after the change back, the same as before. A wrong value must be rejected at admission, or
+/// be reported by the operator without destroying anything. Equal arguments give equal results, except for
+/// `took`. Blocks until all changes were made; keeps nothing of its arguments.
 /// Thread safety: may be called concurrently.
 /// Source: Acto (SOSP'23), whose oracles these are: one property at a time, rollback, error states.
 /// Throws std::invalid_argument for options out of range, malformed paths and values, and values for a path

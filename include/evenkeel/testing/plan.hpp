@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans of testing::explore(): a few steps, each of which goes wrong at one write or explore point of a run.
+// Plans of testing::explore(): lists of steps, each a fault at one write or explore point of a run.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@ namespace evenkeel {
 inline namespace v0 {
 namespace testing {
 
-/// A write of a run, or an explore point that it reaches: its text, and its number among those of that text.
+/// A write of a run, or an explore point that it reaches, identified by its text and its number among those
+/// with the same text.
 struct Moment {
   /// Verb, resource and key: "create pods default/web-0", "patch demos.demo.evenkeel.dev/status default/web".
   /// In a creation, a name that the server generates is its prefix and '*'. Writes of the workload begin with
@@ -47,7 +48,7 @@ enum class Delivery : std::uint8_t {
   merged,  ///< Only the last state of each object, as after a list; nothing of objects that came and went.
 };
 
-/// One thing that goes wrong; made by the functions below.
+/// One fault; made by the functions below.
 struct Step {
   StepKind kind = StepKind::crash;
   Moment at = {};
@@ -68,7 +69,7 @@ struct Step {
 EVENKEEL_API Step crash_after(Moment write);
 /// The server refuses a write of the operator with this code, such as 409 or 500, and does not apply it.
 EVENKEEL_API Step refuse(Moment write, int status);
-/// A write of the operator is applied, and a time-out arrives instead of its answer.
+/// A write of the operator is applied, but the client gets a timeout instead of the answer.
 EVENKEEL_API Step lose_answer(Moment write);
 
 /// The process ends at an explore point, before the call outside that it marks, and starts again at once. See
@@ -85,20 +86,19 @@ EVENKEEL_API Step lose_leadership_before(Moment write);
 /// Likewise right after a write of the operator was applied and its answer has arrived.
 EVENKEEL_API Step lose_leadership_after(Moment write);
 
-/// The process stands still at an explore point, before the call outside that it marks, and another replica
-/// takes over. When that one has nothing left to do at that time, and not before `until`, a write of the
-/// workload, the process goes on: it makes the call, and its writes throw NotLeader. This is what a long
-/// pause of the process does.
+/// The process is suspended at an explore point, before the outside call that it marks, and another replica
+/// takes over. When that replica has nothing left to do at that time, but not before `until`, a write of the
+/// workload, the process continues: it makes the call, and its writes throw NotLeader. This is the effect of
+/// a long pause of the process.
 EVENKEEL_API Step overtake_at(Moment point, Moment until = {});
 
 struct StaleRestart {
   Moment after = {};      ///< The process ends after this write of the operator or of the workload.
   Moment as_before = {};  ///< An earlier write, or the same: its effect and all later ones are not seen.
 };
-/// The process starts again, and its watches and lists begin with an old state of the world, until it has
-/// nothing left to do at that time, or has begun ten runs; then they catch up. Reads that bypass the cache,
-/// and writes, meet the current state. This is what a list from the watch cache of a server that lags behind
-/// does.
+/// The process starts again, and its watches and lists show an old state until it has nothing left to do at
+/// that time, or has begun ten runs; then they catch up. Reads that bypass the cache, and writes, see the
+/// current state. This is the effect of a list from the watch cache of a server that lags behind.
 EVENKEEL_API Step restart_stale(StaleRestart restart);
 
 /// The process ends before a write of the workload, and starts again when the workload next lets time pass.
@@ -110,8 +110,8 @@ struct Window {
   Moment until =
       {};  ///< The last one. An empty text: until the operator has nothing left to do at that time.
 };
-/// Watches of one resource ("pods", "demos.demo.evenkeel.dev") do not deliver what happens in a window before
-/// its end, or before ten runs have begun in it.
+/// Watches of one resource ("pods", "demos.demo.evenkeel.dev") do not deliver the events of a window until it
+/// ends, or until ten runs have begun in it.
 EVENKEEL_API Step withhold(std::string resource, Window window, Delivery delivery);
 
 /// Steps of one run. Each takes effect when its write occurs, independently of the others.

@@ -13,7 +13,7 @@ namespace testing {
 
 /// Expectation about a value.
 enum class ValueKind : std::uint8_t {
-  valid,  ///< The operator brings it about, or reports that it does not.
+  valid,  ///< The operator puts it into effect, or reports that it does not.
   wrong,  ///< It is refused at admission, or the operator reports it and leaves the world as it is.
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulation of a whole cluster: replicas of an operator, their election, an API server and users, in one
-// thread, in virtual time and from one seed, over a network and on machines that fail.
+// Simulation of replicas of an operator with leader election, an API server and users, in one thread and
+// virtual time, with faults of the network and of processes drawn from one seed.
 #pragma once
 
 #include <chrono>
@@ -39,7 +39,7 @@ struct SimulationRates {
   double refuse = 0;        ///< 429, 500 or 503 instead of the answer.
   double slow = 0;          ///< It or its answer takes up to a few seconds, each way.
   // ---- Probability at each write of a replica, Leases and Events not counted
-  double pause_at_write = 0;  ///< The process stands still when the write has effect, before its answer.
+  double pause_at_write = 0;  ///< The process is suspended after the write takes effect, before its answer.
   double crash_at_write = 0;  ///< The process ends before the write, or after it and before the answer.
   // ---- Probability at each piece of a list or watch
   double cut = 0;      ///< The connection breaks, at any byte of the piece.
@@ -47,7 +47,7 @@ struct SimulationRates {
   // ---- Per hour and replica
   double crashes = 0;      ///< The process ends at once; another one starts after a while.
   double stops = 0;        ///< The process is stopped as by SIGTERM.
-  double pauses = 0;       ///< The process stands still, often until another replica has become the leader.
+  double pauses = 0;       ///< The process is suspended, often until another replica has become the leader.
   double partitions = 0;   ///< Nothing arrives from or at the replica, for up to a minute.
   double breaks = 0;       ///< All connections of the replica break.
   double clock_jumps = 0;  ///< The wall clock is set forward or back, by up to two hours.
@@ -64,13 +64,14 @@ enum class SimulatedElection : std::uint8_t {
 
 /// The process in which controllers are made.
 struct SimulatedProcess {
-  Client client;         ///< Of the process, as the manager's: not guarded by leadership.
+  Client client;         ///< Client of the process, like Manager::client(): not guarded by leadership.
   std::string identity;  ///< "replica-1/2" for the second start of this replica.
   std::function<bool()> is_leader;
 };
 
-/// The cluster as its users see it; made by simulate(). Their requests are delayed as all others, but not
-/// disturbed. Thread safety: one thread at a time. Lifetime: valid during the call of the workload.
+/// The cluster as its users see it; made by simulate(). Their requests are delayed like all others, but no
+/// faults occur in them. Thread safety: one thread at a time. Lifetime: valid during the call of the
+/// workload.
 class EVENKEEL_API SimulatedCluster {
  public:
   SimulatedCluster(Client client, std::uint64_t seed);
@@ -103,10 +104,10 @@ class EVENKEEL_API SimulatedCluster {
     return client().list<T>(options).items;
   }
 
-  /// Lets a time pass that is drawn from the seed: often too little for the operator to be done.
+  /// Lets a random time pass, drawn from the seed, often too short for the operator to finish.
   void settle();
   void run_for(Duration time);
-  /// Looks every half second until `condition` is true; throws Error after `limit`.
+  /// Checks `condition` every half second until it is true; throws Error after `limit`.
   void wait_until(const std::function<bool()>& condition, Duration limit = std::chrono::minutes{30});
 
   const Client& client() const noexcept { return client_; }
@@ -128,10 +129,10 @@ struct SimulationOptions {
   SimulatedElection election = SimulatedElection::automatic;
   /// Durations of the election; name, namespace, identity, seed and on_new_holder are filled in.
   ElectionOptions lease = {};
-  /// Faults occur until the workload has ended, and in half of all runs for up to this time longer.
+  /// Time for which faults may continue after the end of the workload, in half of all runs.
   Duration storm = std::chrono::minutes{5};
   Duration limit = std::chrono::minutes{45};  ///< Time after the storm in which everything must settle.
-  /// Rates of the faults. Unset: each seed draws its own, among them those without some of the faults.
+  /// Rates of the faults. Unset: each seed draws its own rates, and some of them are zero.
   std::optional<SimulationRates> rates = {};
   /// Other controllers and users, which run until everything has settled. They pass time with run_for() and
   /// wait_until(), which end them by an exception when the time has come.
