@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only path to an API server: libcurl in production (http/curl_transport.hpp), an API server core in the
-// same process in tests (testing/in_process_transport.hpp). All code above is identical.
+// same process in tests (apiserver/in_process_transport.hpp). All code above is identical.
 #pragma once
 
 #include <cstdint>
