@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records the rights that the clients of an embedded API server need, in whatever language they are written.
+// Records the rights that the clients of an embedded API server need, for clients in any language.
 #pragma once
 
 #include <functional>

@@ -49,7 +49,7 @@ struct ApiServerOptions {
   std::function<void(const ServedRequest&)> on_request = {};
   /// A connection is closed if its client reads no byte of a response or watch for this long.
   Duration write_timeout = std::chrono::seconds{60};
-  /// Functions that play the node of Pods; only for requests to the server's port.
+  /// Functions that act as the node of Pods; only for requests to the server's port.
   Kubelet kubelet = {};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way from an embedded API server to its webhooks: over HTTP, or to functions of the same process.
+// Calls from an embedded API server to webhooks: over HTTP, or of functions in the same process.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// Interface of a performer of calls of webhooks.
+/// Interface for calling webhooks.
 /// Thread safety: called concurrently, on threads of servers and transports; must not block for long.
 class EVENKEEL_API WebhookCaller {
  public:
@@ -39,9 +39,9 @@ EVENKEEL_API std::shared_ptr<WebhookCaller> make_http_webhook_caller(ServiceReso
 using WebhookFunction = std::function<std::string(const std::string& review)>;
 
 struct FunctionWebhookOptions {
-  /// Threads that run the functions, so that they may be slow, and may send requests to the server that
-  /// called them. 0: they run on the thread that serves the request, which makes them deterministic in
-  /// virtual time, and must do neither.
+  /// Threads that run the functions, which may then be slow and may send requests to the server that called
+  /// them. 0: the functions run on the thread that serves the request, which makes them deterministic in
+  /// virtual time; they must then not block or send such requests.
   std::size_t threads = 0;
   /// Performs the calls of other URLs; null: they fail.
   std::shared_ptr<WebhookCaller> otherwise = nullptr;

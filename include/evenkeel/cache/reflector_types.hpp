@@ -34,7 +34,8 @@ struct ReflectorOptions {
       std::chrono::seconds{1};  ///< A watch that ends sooner, without events, is a failure.
   /// Number of consecutive watches that may end sooner in spite of events; the next one is a failure.
   unsigned short_watches = 3;
-  /// A watch under suspicion, see Reflector::on_suspicion(), is dead if it has brought nothing for as long.
+  /// Time without data after which a watch that is suspected to be behind counts as dead; see
+  /// Reflector::on_suspicion().
   Duration suspicious_silence = std::chrono::seconds{5};
   Duration retry_after_max =
       std::chrono::minutes{2};  ///< Maximum Retry-After; longer ones are shortened to it.
@@ -42,20 +43,20 @@ struct ReflectorOptions {
   /// head of a watch immediately, and gives up a list after a minute.
   Duration watch_head_timeout = std::chrono::seconds{30};
   Duration list_head_timeout = std::chrono::seconds{75};
-  /// Time limit of a list, all its pages included, which ends one that makes progress but no end; > 0. The
-  /// default lets 2 GiB pass at 1.2 MB/s.
+  /// Time limit of a list with all its pages, for lists that make progress but do not end; > 0. The default
+  /// suffices for 2 GiB at 1.2 MB/s.
   Duration list_timeout = std::chrono::minutes{30};
   /// Maximum number of pages of a list, and of bytes of its objects in memory. A list beyond either fails,
   /// and its objects are dropped.
   std::size_t max_list_pages = 100'000;
   std::size_t max_list_bytes = std::size_t{2} << 30;
   /// If true, reads complete states as streaming lists (watches with sendInitialEvents), and in pages only if
-  /// that fails. Servers before Kubernetes 1.32 and some aggregated ones and proxies lack them; informers
-  /// remember that for an hour, for each kind or for the whole server.
+  /// that fails. Servers before Kubernetes 1.32, some aggregated servers and some proxies do not support
+  /// them; informers remember that for an hour, for each kind or for the whole server.
   bool streaming_list = true;
-  /// Maximum time without progress in a streaming list; beyond it the list is read in pages. Progress is the
-  /// acceptance of the request and each addition before the first other event: a list of any size may take
-  /// its time, and one whose end is never marked is given up although its watch has events.
+  /// Maximum time without progress in a streaming list; beyond it the list is read in pages. Progress means
+  /// the acceptance of the request, and each addition before the first other event. So a list of any size may
+  /// take its time, but a list whose end is never marked is given up even if its watch has events.
   Duration streaming_deadline = std::chrono::seconds{30};
   /// Maximum time without an event after which a watch that resumes a copy from before the start counts as
   /// caught up, if no event or bookmark has shown that before. Servers send the events that such a watch has

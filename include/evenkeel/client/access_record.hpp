@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accesses that a program was seen to make.
+// The accesses that were observed in the requests of a program.
 #pragma once
 
 #include <cstddef>

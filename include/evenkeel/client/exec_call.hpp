@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands in the containers of a Pod without a thread that waits: the asynchronous form of exec() and
-// ExecSession.
+// Commands in containers, without a waiting thread: the asynchronous form of exec() and ExecSession.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +16,12 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Receives what a process does. The functions are called one at a time, on the transport's thread or by
-/// EventLoop::poll(); they must neither block nor throw.
+/// Receives the output and the end of a process. The functions are called one at a time, on the transport's
+/// thread or by EventLoop::poll(); they must neither block nor throw.
 struct ProcessListener {
   std::function<void()> on_start = {};  ///< The server has accepted the command.
   std::function<void(ProcessOutput)> on_output = {};
-  std::function<void()> on_drained = {};  ///< All input that was written is out.
+  std::function<void()> on_drained = {};  ///< All written input has been sent.
   /// Called once, last: the exit code, or an error of ExecSession. After an error the command may still run.
   std::function<void(Outcome<int>)> on_end = {};
 };
@@ -34,8 +33,8 @@ class EVENKEEL_API ExecCall : public http::Call {
  public:
   /// Queues bytes for stdin; dropped without ExecOptions::with_stdin, and after the end.
   virtual void write(std::string bytes) = 0;
-  /// Ends stdin, behind what was written. With a server older than Kubernetes 1.30, which cannot do so, the
-  /// call ends with an Error.
+  /// Ends stdin after the bytes that were written. With a server older than Kubernetes 1.30, which cannot do
+  /// so, the call ends with an Error.
   virtual void close_stdin() = 0;
   virtual void resize(TerminalSize size) = 0;
   /// Returns the bytes that are queued.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections to the ports of a Pod without a thread that waits: the asynchronous form of PodConnection.
+// Connections to ports of a Pod, without a waiting thread: the asynchronous form of PodConnection.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Receives what a port sends. The functions are called one at a time, on the transport's thread or by
+/// Receives the bytes from a port. The functions are called one at a time, on the transport's thread or by
 /// EventLoop::poll(); they must neither block nor throw.
 struct PodConnectionListener {
   std::function<void(std::string)> on_data = {};
-  std::function<void()> on_drained = {};  ///< All that was written is out.
+  std::function<void()> on_drained = {};  ///< All written bytes have been sent.
   /// Called once, last: null at the end of the connection, otherwise an error of PodConnection.
   std::function<void(std::exception_ptr)> on_end = {};
 };
@@ -32,7 +32,7 @@ class EVENKEEL_API PodConnectionCall : public http::Call {
  public:
   /// Queues bytes; dropped after the end.
   virtual void write(std::string bytes) = 0;
-  /// Ends the connection behind what was written.
+  /// Ends the connection after the bytes that were written.
   virtual void close() = 0;
   /// Returns the bytes that are queued.
   virtual std::size_t unsent() const = 0;

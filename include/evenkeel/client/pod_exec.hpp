@@ -49,8 +49,8 @@ struct ProcessOutput {
   std::string bytes = {};
 };
 
-/// A connection to a process in a container, over a WebSocket. It has no thread: all is sent and received by
-/// the threads that call its members. Not resumed: a broken connection is an error.
+/// A connection to a process in a container, over a WebSocket. It has no thread: the threads that call its
+/// members send and receive. Not resumed: a broken connection is an error.
 ///
 /// Deadline: that of the client (Client::with(), Context::client()) ends every member with a TransportError;
 /// the stop token that is bound applies, too. The client's timeout covers only the constructor.
@@ -71,9 +71,9 @@ class EVENKEEL_API ExecSession {
   /// slowed down: 1 MiB is read ahead. Throws ApiError if the command could not be run, TransportError if the
   /// connection broke before the process's exit code arrived, and Cancelled.
   std::optional<ProcessOutput> read(const std::stop_token& stop = {});
-  /// Writes to stdin; returns when the operating system has taken all. A process that writes much while it
-  /// reads must be read by another thread meanwhile. What is written after the end of the process is
-  /// discarded. Throws std::logic_error without ExecOptions::with_stdin.
+  /// Writes to stdin; returns when the operating system has accepted all bytes. If the process writes much
+  /// while it reads, another thread must read its output at the same time. Bytes written after the end of the
+  /// process are discarded. Throws std::logic_error without ExecOptions::with_stdin.
   void write(std::string_view bytes, const std::stop_token& stop = {});
   /// Ends stdin. Throws Error if the server is older than Kubernetes 1.30, which cannot do so.
   void close_stdin(const std::stop_token& stop = {});
@@ -89,8 +89,8 @@ class EVENKEEL_API ExecSession {
 /// The result of a command.
 struct ExecResult {
   int exit_code = 0;
-  std::string out = {};  ///< What it wrote to stdout.
-  std::string err = {};  ///< What it wrote to stderr.
+  std::string out = {};  ///< Output to stdout.
+  std::string err = {};  ///< Output to stderr.
 };
 
 /// Receives the output of a command while it runs. Called on the thread of exec().
@@ -102,9 +102,10 @@ struct ExecListener {
 /// Limit of ExecResult: beyond it, exec() throws.
 inline constexpr std::size_t max_exec_output = std::size_t{16} << 20;
 
-/// Runs a command in a container, and returns what it wrote; an exit code other than 0 is a result. `input`
-/// becomes its stdin, unless it is empty and ExecOptions::with_stdin is not set. Throws like ExecSession, and
-/// Error if the command writes more than `max_exec_output`. After an exception the command may still run.
+/// Runs a command in a container, and returns its output; an exit code other than 0 is a normal result.
+/// `input` becomes its stdin, unless it is empty and ExecOptions::with_stdin is not set. Throws like
+/// ExecSession, and Error if the command writes more than `max_exec_output`. After an exception the command
+/// may still run.
 EVENKEEL_API ExecResult exec(const Client& client, const ObjectKey& pod, ExecOptions options,
                              std::string_view input = {});
 /// Runs a command that may write any amount; returns the exit code. An exception of the listener ends it.

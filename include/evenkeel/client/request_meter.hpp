@@ -69,7 +69,7 @@ class EVENKEEL_API RequestMeter {
   /// Records that an attempt that ended with `status`, 0 for no response, is retried.
   void retried(http::Method method, int status) EVENKEEL_EXCLUDES(mutex_);
 
-  /// Records an attempt that waits for the flow control, perhaps not at all.
+  /// Records the wait of an attempt for flow control, which may be zero.
   void waited(http::Method method, Duration wait) EVENKEEL_EXCLUDES(mutex_);
 
   RequestMetrics metrics() const EVENKEEL_EXCLUDES(mutex_);

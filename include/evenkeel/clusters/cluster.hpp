@@ -22,7 +22,7 @@ struct ClusterDescription {
   /// Name in requests, logs, metrics and explanations: see check_cluster_name().
   std::string name = {};
   Config config = {};
-  /// Identifies the configuration: with another one the cluster leaves, and is engaged again.
+  /// Identifies the configuration: if it changes, the cluster leaves and is engaged again.
   std::string version = {};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interface between a ClusterSet and what knows which clusters there are.
+// Interface between a ClusterSet and the providers that offer clusters to it.
 #pragma once
 
 #include <memory>
@@ -20,9 +20,9 @@ inline namespace v0 {
 class EVENKEEL_API ClusterSink {
  public:
   virtual ~ClusterSink() = default;
-  /// Offers a cluster, or another configuration of one. If another provider has offered the name, that is
-  /// logged, and this one counts once the other has withdrawn it. Throws std::invalid_argument for an invalid
-  /// name.
+  /// Offers a cluster, or a new configuration of one. If another provider has offered the same name, a
+  /// message is logged, and this offer takes effect once the other provider has withdrawn the name. Throws
+  /// std::invalid_argument for an invalid name.
   virtual void offer(ClusterDescription description) = 0;
   /// Withdraws a cluster. Unknown names are ignored.
   virtual void withdraw(std::string_view name) = 0;
@@ -34,7 +34,7 @@ class EVENKEEL_API ClusterProvider {
   virtual ~ClusterProvider() = default;
   /// Name in logs; unique in its set.
   virtual const std::string& name() const noexcept = 0;
-  /// Offers and withdraws clusters until `stop`. Called once, on a thread of its own. Clusters that were
+  /// Offers and withdraws clusters until `stop`. Called once, on a dedicated thread. Clusters that were
   /// offered stay engaged after it returns. An exception ends the manager.
   virtual void run(ClusterSink& sink, std::stop_token stop) = 0;
   /// Returns the rights that run() needs in the home cluster.

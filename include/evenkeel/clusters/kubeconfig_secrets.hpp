@@ -18,10 +18,11 @@ struct KubeconfigSecretsOptions {
   std::string namespace_ = {};  ///< Empty: all namespaces.
   std::string label_selector = "sigs.k8s.io/multicluster-runtime-kubeconfig=true";
   std::string key = "kubeconfig";  ///< Member of `data` that is the kubeconfig.
-  /// End of the Secrets' names that is not part of those of clusters; Secrets without it are left out.
+  /// Suffix of the names of Secrets, which is removed to get the name of the cluster; Secrets without it are
+  /// ignored.
   std::string name_suffix = {};
-  /// Permits kubeconfigs that run programs (exec) or name files of this machine. Whoever may write such a
-  /// Secret could otherwise run programs here, or have files sent to a server of theirs.
+  /// Permits kubeconfigs that run programs (exec) or name files of this machine. Anyone who may write such a
+  /// Secret can then run programs here, or have files sent to a server of their own.
   bool allow_local = false;
   Log log = {};
 };
@@ -33,8 +34,8 @@ EVENKEEL_API KubeconfigSecretsOptions cluster_api_secrets();
 /// Returns a provider of one cluster for each Secret that matches. `home` reads the Secrets. The name of the
 /// cluster is that of the Secret without the suffix; with all namespaces "<namespace>.<name>".
 ///
-/// A Secret that changes replaces its cluster, and one that is deleted or no longer matches withdraws it. One
-/// that has no usable kubeconfig is logged; a cluster that it offered before stays. Throws
+/// A Secret that changes replaces its cluster, and one that is deleted or no longer matches withdraws it. A
+/// Secret without a usable kubeconfig is logged; a cluster that it offered before stays. Throws
 /// std::invalid_argument for a selector that cannot be parsed and for an empty key.
 EVENKEEL_API std::shared_ptr<ClusterProvider> kubeconfig_secrets(const Client& home,
                                                                  KubeconfigSecretsOptions options = {});

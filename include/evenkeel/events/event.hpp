@@ -61,11 +61,11 @@ struct EventLimits {
   std::size_t queue = 1000;  ///< Events that wait to be written; further ones are dropped.
   int tries = 12;            ///< Attempts to write an Event.
   Duration retry_delay = std::chrono::seconds{10};  ///< Between them; the first one is random up to that.
-  std::size_t remembered = 4096;  ///< Events of which repetitions are recognised; the oldest are forgotten.
+  std::size_t remembered = 4096;  ///< Events whose repetitions are recognised; the oldest are forgotten.
   // core_v1:
   std::size_t similar = 10;  ///< From this number of messages on, Events that differ in it are combined.
   Duration similar_for = std::chrono::minutes{10};  ///< Pause between them that ends combining.
-  int burst = 25;  ///< Events of an object that are written at once; further ones as `refill` allows.
+  int burst = 25;  ///< Events of an object that are written at once; others as `refill` allows.
   Duration refill = std::chrono::minutes{5};  ///< Time for each further one.
   // events_v1:
   Duration series_end = std::chrono::minutes{6};  ///< Time without a repetition, after which a series ends.

@@ -23,8 +23,8 @@ class EventLoopState;
 }
 
 struct EventLoopOptions {
-  /// Runs a function that may block on a thread that may: reads of token and certificate files, credential
-  /// programs, name lookups. Called on the thread of poll(). Unset: they run within poll().
+  /// Runs a blocking function on another thread: reads of token and certificate files, credential programs,
+  /// name lookups. Called on the thread of poll(). Unset: they run within poll().
   std::function<void(std::function<void()> work)> offload = {};
   /// Receives the addresses of a name ("10.0.0.1", "fd00::1"), or the error. Called once, on any thread.
   using Resolved = std::function<void(Outcome<std::vector<std::string>>)>;
@@ -58,8 +58,9 @@ class EVENKEEL_API EventLoop {
   /// while poll() has work that does not depend on time. It is an epoll instance, which epoll, poll, select,
   /// io_uring, Asio and libuv can wait for. The loop closes it.
   int fd() const noexcept;
-  /// Returns the time at which poll() has to be called even if the descriptor is not readable, perhaps a past
-  /// one; std::nullopt: none. It changes whenever the library is called, so it is asked for before each wait.
+  /// Returns the time at which poll() has to be called even if the descriptor is not readable, which may be
+  /// in the past; std::nullopt: none. It may change with every call of the library, so call it before each
+  /// wait.
   std::optional<TimePoint> next_due() const;
   /// Does the work that is ready or due, callbacks included, and returns the number of jobs done. Never
   /// waits, and never blocks unless a callback does, or EventLoopOptions leaves blocking work to it. Must not

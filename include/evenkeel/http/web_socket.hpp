@@ -30,7 +30,7 @@ struct WebSocketClose {
 class EVENKEEL_API WebSocket {
  public:
   static constexpr unsigned readable = 1;  ///< receive() returns a message, or the WebSocket has ended.
-  static constexpr unsigned writable = 2;  ///< send() accepts a message: everything sent before is out.
+  static constexpr unsigned writable = 2;  ///< send() accepts a message: all earlier ones have left.
 
   virtual ~WebSocket() = default;
 
@@ -66,9 +66,9 @@ class EVENKEEL_API WebSocketHandler {
   /// Receives the answer: status 101, in whose headers is the subprotocol, or a refusal with its body.
   virtual void on_response(const Response& response) = 0;
   virtual void on_message(std::string message) = 0;
-  /// All that was sent is out.
+  /// All sent messages have left the transport.
   virtual void on_drained() {}
-  /// Returns when an open WebSocket fails with a timeout; asked once.
+  /// Returns the time at which an open WebSocket fails with a timeout; called once.
   virtual TimePoint deadline() const { return TimePoint::max(); }
   /// Receives the end that both sides have agreed on (code 0: it was refused), or a TransportError or
   /// Cancelled.

@@ -36,7 +36,7 @@ struct EnvironmentOptions {
   /// `make control-plane` ($EVENKEEL_CACHE, else $XDG_CACHE_HOME/evenkeel, else ~/.cache/evenkeel, and below
   /// it control-plane/current), then on the PATH.
   std::string binaries = {};
-  std::string etcd = {};  ///< Path of etcd, if not in `binaries`: an old version, say.
+  std::string etcd = {};  ///< Path of etcd, if not in `binaries`, for example of an old version.
   /// Start kube-controller-manager too, with `controllers`: garbage collection, deletion of namespaces,
   /// Deployments and ReplicaSets that create Pods (no kubelet runs them), service accounts, and the rules of
   /// the roles admin, edit and view.
@@ -69,8 +69,8 @@ struct EnvironmentOptions {
 class EVENKEEL_API Environment {
  public:
   /// Blocks until all components are ready, the namespace default exists and the manifests are installed.
-  /// Throws Error with the missing program and the directories searched, or with what did not become ready
-  /// and the last lines of the component's log.
+  /// Throws Error with the missing program and the searched directories, or with the component that did not
+  /// become ready and the last lines of its log.
   explicit Environment(EnvironmentOptions options = {});
   ~Environment();
   Environment(const Environment&) = delete;

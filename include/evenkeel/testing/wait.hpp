@@ -4,8 +4,8 @@
 /// server, a real control plane, or any other. Tests in virtual time (testing/harness.hpp) do not need them.
 ///
 /// The functions do not poll: a watch triggers each check. They read from the server, not from a cache, and
-/// throw WaitTimeout, which contains what was expected and what was found, after `timeout` of real time.
-/// Failed requests are retried until then.
+/// throw WaitTimeout, which contains the expected and the found state, after `timeout` of real time. Failed
+/// requests are retried until then.
 /// Thread safety: may be called concurrently.
 #pragma once
 
@@ -55,7 +55,7 @@ struct EventMatch {
 namespace detail {
 
 /// Calls `look` whenever something changes in the watched resource, until it returns "" for success;
-/// otherwise it returns a description of what it saw. `watch` selects a resource or a single object.
+/// otherwise it returns a description of the current state. `watch` selects a resource or a single object.
 EVENKEEL_API void wait_for(const Client& client, const RestRequest& watch, const std::string& what,
                            const WaitOptions& options,
                            const std::function<std::string(const Client& client)>& look);

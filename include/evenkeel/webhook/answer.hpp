@@ -18,11 +18,12 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Largest body of a review: two objects of 3 MiB, which is what etcd and the API server take, and the rest.
+/// Largest body of a review: two objects of 3 MiB, the API server's limit for a request, and the other
+/// members.
 /// Source: controller-runtime pkg/webhook/admission/http.go, maxRequestSize.
 inline constexpr std::size_t max_review_size = std::size_t{7} << 20;
 
-/// The function of a webhook that a path stands for.
+/// The function of a webhook that a path selects.
 enum class WebhookVerb : std::uint8_t { mutate, validate };
 
 /// The result of an admission.
@@ -42,9 +43,9 @@ EVENKEEL_API AdmissionResponse admit(const Webhook& webhook, WebhookVerb verb,
 /// Returns the AdmissionReview that carries `response`.
 EVENKEEL_API Json admission_review(const AdmissionResponse& response);
 
-/// Returns the answer to a POST to the webhook's path. A body that is no AdmissionReview gets 400, one above
-/// max_review_size 413, another media type 415; their text names the problem. `failure` receives it, or the
-/// error of a function that failed.
+/// Returns the answer to a POST to the webhook's path. A body that is not an AdmissionReview gets 400, one
+/// above max_review_size 413, another media type 415; their text names the problem. `failure` receives it, or
+/// the error of a function that failed.
 EVENKEEL_API http::Response answer_admission(const Webhook& webhook, WebhookVerb verb,
                                              const http::Request& request, std::string& failure);
 

@@ -29,7 +29,8 @@ struct WebhookTarget {
   WebhookService service = {};
   /// "https://host:port", to which the path is appended. If it is set, the Service is not used.
   std::string url = {};
-  /// Authorities that the API server accepts, as PEM. Empty: it is injected later, or those of its system.
+  /// Authorities that the API server accepts, as PEM. Empty: injected later, or the authorities of its
+  /// system.
   std::string ca_bundle = {};
 };
 

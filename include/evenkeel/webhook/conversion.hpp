@@ -45,9 +45,9 @@ class EVENKEEL_API Conversion {
   /// The hub first.
   const std::vector<Version>& versions() const noexcept { return versions_; }
 
-  /// Returns `object` in `api_version` ("demo.example.com/v2"), or as it is if that is its version. Of its
-  /// metadata only labels and annotations are taken from the functions; the API server refuses anything else.
-  /// Throws Error that names the object, both versions and the problem.
+  /// Returns `object` in `api_version` ("demo.example.com/v2"), or as it is if that is its version. Of the
+  /// metadata in the results of the functions, only labels and annotations are taken, because the API server
+  /// rejects other changes. Throws Error that names the object, both versions and the problem.
   Json convert(const Json& object, std::string_view api_version) const;
 
  private:
@@ -84,8 +84,8 @@ Conversion::Version conversion_version() {
 ///         [](const v1::Website& from, v2::Website& to) { to.spec.size.replicas = from.spec.replicas; },
 ///         [](const v2::Website& from, v1::Website& to) { to.spec.replicas = from.spec.size.replicas; }));
 ///
-/// Metadata is copied before the functions run, which may change labels and annotations. They must lose
-/// nothing: a field that one version lacks has to be kept, usually in an annotation.
+/// Metadata is copied before the functions run, which may change labels and annotations. They must not lose
+/// data: a field that one version lacks has to be kept, usually in an annotation.
 /// Thread safety: the functions are called concurrently.
 template <ObjectType Hub>
 class ConversionThrough {
@@ -114,7 +114,7 @@ ConversionThrough<Hub> conversion_through() {
 
 /// Returns the ConversionReview that answers `review`, which must be of apiextensions.k8s.io/v1. If an object
 /// cannot be converted, none is, and the result names it. `failure` receives that error. Throws DecodeError
-/// for a document that is no ConversionReview.
+/// for a document that is not a ConversionReview.
 EVENKEEL_API Json answer_conversion_review(const std::vector<Conversion>& conversions, const Json& review,
                                            std::string& failure);
 

@@ -38,7 +38,7 @@ struct WebhookOptions {
   std::vector<AdmissionOperation> operations = {AdmissionOperation::create, AdmissionOperation::update};
   FailurePolicy failure_policy = FailurePolicy::fail;
   Duration timeout = std::chrono::seconds{10};  ///< From 1 s to 30 s, in whole seconds.
-  std::vector<std::string> subresources = {};   ///< Beside the object itself: "status", "scale".
+  std::vector<std::string> subresources = {};   ///< In addition to the object: "status", "scale".
   Json namespace_selector = {};                 ///< A LabelSelector. Null: every namespace.
   Json object_selector = {};                    ///< A LabelSelector. Null: every object.
   std::vector<MatchCondition> match_conditions = {};
@@ -56,7 +56,7 @@ struct Validation {
 /// The webhooks of one kind, without its type. Made by webhook_for().
 class EVENKEEL_API Webhook {
  public:
-  /// Returns the document with its defaults; must keep what it does not understand.
+  /// Returns the document with its defaults; must keep unknown members.
   using Defaulter = std::function<Json(const AdmissionRequest& request)>;
   using Validator = std::function<Verdict(const AdmissionRequest& request)>;
 

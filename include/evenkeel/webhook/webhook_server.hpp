@@ -49,9 +49,9 @@ struct WebhookServerEnvironment {
 };
 
 /// Serves webhooks and conversions over HTTPS, each on the path that kubebuilder gives it. A manager has one;
-/// a program without a manager can run one by itself. Functions run on threads of their own: a slow one
-/// delays neither the others nor the probes of the manager. Thread safety: all members may be called
-/// concurrently, except start(), which is called once. Lifetime: destruction calls stop().
+/// a program without a manager can run one by itself. Functions run on dedicated threads: a slow one delays
+/// neither the others nor the probes of the manager. Thread safety: all members may be called concurrently,
+/// except start(), which is called once. Lifetime: destruction calls stop().
 class EVENKEEL_API WebhookServer {
  public:
   /// `pair` is the first certificate if `options` names no files. Throws std::invalid_argument for invalid
