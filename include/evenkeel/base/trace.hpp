@@ -106,8 +106,8 @@ struct SpanOptions {
 };
 
 /// An operation in progress, which ends with end() or with its destructor. A span that is not recorded
-/// ignores what it is given. A default-constructed span is not recorded and has no context. Thread safety:
-/// one thread at a time.
+/// ignores its attributes and status. A default-constructed span is not recorded and has no context. Thread
+/// safety: one thread at a time.
 class EVENKEEL_API Span {
  public:
   Span() noexcept = default;

@@ -171,21 +171,20 @@ using State =
 /// that has a copy from before its start calls restore() before 1. A call that does not belong to the running
 /// step is ignored. Thread safety: one thread at a time. Source: client-go's Reflector
 /// (tools/cache/reflector.go). It differs in these points: an undecodable event relists instead of being
-/// skipped; a Retry-After lengthens the wait; a short watch counts as a failure also if its events moved the
-/// resourceVersion nowhere, and from the fourth in a row whatever it brought (client-go has a rate limit for
-/// all its requests instead); silence is a failure; the resourceVersion never moves back between two lists; a
-/// streaming list has a deadline, and after one that failed and a list that failed as well the next cycle
-/// begins with a list.
+/// skipped; a Retry-After lengthens the wait; a short watch counts as a failure also if its events did not
+/// change the resourceVersion, and from the fourth in a row regardless of its events (client-go has a rate
+/// limit for all its requests instead); silence is a failure; the resourceVersion never moves back between
+/// two lists; a streaming list has a deadline, and after one that failed and a list that failed as well the
+/// next cycle begins with a list.
 class EVENKEEL_API Reflector {
  public:
   /// Throws std::invalid_argument if `options` break the bounds above.
   explicit Reflector(ReflectorOptions options = {});
 
-  /// Begins with a copy of the objects at a resourceVersion instead of a list. The copy is taken over, as the
-  /// first replacement, once a watch from its version has caught up with the server. If the server is another
-  /// one (it has none of its own first objects in common with the copy, or has not reached the version), or
-  /// does not have the version any more, the copy is dropped and a list follows. Has no effect after
-  /// next_step(), or without objects.
+  /// Begins with a copy of the objects at a resourceVersion instead of a list. The copy becomes the first
+  /// replacement once a watch from its version has caught up with the server. The copy is dropped and a list
+  /// follows if the server is another one (none of its first objects is in the copy, or it has not reached
+  /// the version), or if it no longer has the version. Has no effect after next_step(), or without objects.
   void restore(std::string version, std::vector<WireObject> objects);
   /// Returns the reason for which the copy was dropped, once.
   std::optional<std::string> take_restore_failure();
@@ -218,8 +217,8 @@ class EVENKEEL_API Reflector {
   std::optional<TimePoint> next_due() const;
   /// Like on_event(). Nothing happens before next_due().
   WatchVerdict on_timeout(TimePoint now);
-  /// The server has something newer than resource_version(), as a read has shown. Ends a watch that has
-  /// brought nothing for ReflectorOptions::suspicious_silence, and resumes it; one that has is merely behind.
+  /// Reports that a read has shown a state newer than resource_version(). Restarts the watch if it has
+  /// delivered nothing for ReflectorOptions::suspicious_silence; otherwise it is only behind and continues.
   /// Ignored while no complete state is being watched.
   WatchVerdict on_suspicion(TimePoint now);
   /// True while the objects of a running watch belong to a first state.

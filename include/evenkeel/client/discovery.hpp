@@ -65,16 +65,16 @@ struct DiscoveryOptions {
   Duration refresh_interval = std::chrono::seconds{10};
 };
 
-/// Resolves kinds and names of resources. It asks the server at the first lookup, for all groups at once
-/// (aggregated discovery; from servers without it, one document per group and version), and answers from
-/// memory then. A lookup without a match asks again, unless that was done within refresh_interval; a lookup
+/// Resolves kinds and names of resources. The first lookup requests all groups at once (aggregated discovery;
+/// from servers without it, one document per group and version); later ones are answered from memory. A
+/// lookup without a match requests the groups again, unless that was done within refresh_interval; a lookup
 /// that matches never does. Concurrent lookups share one refresh.
 ///
-/// The group of an aggregated API server that does not answer hides no other group; what is known of it from
-/// an earlier answer stays in use.
+/// If an aggregated API server does not answer, no other group is affected, and resources of its group that
+/// were known before stay in use.
 ///
-/// A cheap handle: copies share what is known. Lookups throw DiscoveryError, and, if they ask the server, the
-/// errors of a client's blocking calls.
+/// A cheap handle: copies share the known resources. Lookups throw DiscoveryError and, if they send requests,
+/// the errors of a client's blocking calls.
 /// Thread safety: all members may be called concurrently.
 class EVENKEEL_API Discovery {
  public:

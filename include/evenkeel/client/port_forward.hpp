@@ -19,9 +19,9 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// A connection to a TCP port in a Pod, over a WebSocket of its own. The port is one of the Pod's loopback
-/// interface; it need not be declared. It has no thread: all is sent and received by the threads that call
-/// its members. Both directions end together, because the protocol has no other end.
+/// A connection to a TCP port in a Pod, over a dedicated WebSocket. The port is on the Pod's loopback
+/// interface and need not be declared. The connection has no thread: the threads that call its members send
+/// and receive. Both directions end together, because the protocol cannot close one of them.
 ///
 /// Deadline: that of the client (Client::with()) ends every member with a TransportError; the stop token that
 /// is bound applies, too. The client's timeout covers only the constructor.

@@ -77,7 +77,7 @@ enum class RunsOn : std::uint8_t {
 /// Set of clusters whose objects a controller reconciles; see docs/clusters.md.
 enum class RunsIn : std::uint8_t {
   home_cluster,      ///< The manager's own one.
-  engaged_clusters,  ///< Those that the manager follows. Without a ClusterSet: the home cluster.
+  engaged_clusters,  ///< All engaged clusters. Without a ClusterSet: the home cluster.
   all_clusters,      ///< Both.
 };
 
@@ -117,8 +117,8 @@ struct ControllerOptions {
   /// Makes the backing store of the queue. Default: PriorityStore; live changes have priority 0, first lists
   /// and resyncs -100. With other clusters: a FairStore in which clusters take turns.
   std::function<AnyStore<RequestKey>()> store = {};
-  /// Priority of runs that a requeue_after() asks for. Default: that of the run that asks. Lane::slow makes
-  /// periodic work wait behind live changes. Result::with_priority() has precedence.
+  /// Priority of runs requested by requeue_after(). Default: that of the run that requested it. Lane::slow
+  /// makes periodic work wait behind live changes. Result::with_priority() has precedence.
   std::optional<Priority> requeue_priority = {};
   /// Position of a key that was added while it ran: by default the one at which it was added, so that a long
   /// run is not starved under a steady load.
@@ -214,7 +214,7 @@ struct ControllerEnvironment {
   Shards* shards = nullptr;
   /// Writes the Events of Context::event(). Null: they are only logged. Outlives the controller.
   EventRecorder* events = nullptr;
-  /// The clusters that are followed besides that of `client`. Null: none. Outlives the controller.
+  /// The engaged clusters, in addition to the cluster of `client`. Null: none. Outlives the controller.
   ClusterSet* clusters = nullptr;
   /// Notified of every added key and every run; see observer.hpp.
   std::vector<std::shared_ptr<ControllerObserver>> observers = {};

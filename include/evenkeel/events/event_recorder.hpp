@@ -45,16 +45,16 @@ struct EventRecorderOptions {
   std::optional<std::uint64_t> seed = {};  ///< Of the first delay; unset: different in each program.
 };
 
-/// Records Events: repetitions are counted, and they are written one after the other by a thread of its own.
+/// Records Events, counts repetitions, and writes them one after the other on a dedicated thread.
 ///
 /// Recording never blocks on the server and never fails because of it: an Event that cannot be written is
 /// counted and logged. Writes are retried, except those that the server rejects. Memory is bounded by
 /// EventLimits.
 /// Thread safety: all members may be called concurrently; pump() by one thread at a time.
-/// Lifetime: the destructor cancels the write that goes on; see flush(). The client need not outlive it.
+/// Lifetime: the destructor cancels the write in progress; see flush(). The client need not outlive it.
 class EVENKEEL_API EventRecorder {
  public:
-  /// Throws std::invalid_argument for a component that is no qualified name, and for limits of 0 or less.
+  /// Throws std::invalid_argument for a component that is not a qualified name, and for limits of 0 or less.
   explicit EventRecorder(Client client, EventRecorderOptions options = {});
   ~EventRecorder();
   EventRecorder(const EventRecorder&) = delete;

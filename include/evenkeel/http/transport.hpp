@@ -114,7 +114,7 @@ class EVENKEEL_API Transport {
   /// Blocking form of send(). Throws TransportError; Cancelled when `stop` is requested. A transport without
   /// a thread does the necessary work in this call.
   virtual Response fetch(Request request, std::stop_token stop = {});
-  /// Sends a GET that asks for a WebSocket, and offers `protocols`, the preferred one first. Blocks until it
+  /// Sends a GET that requests a WebSocket, and offers `protocols`, the preferred one first. Blocks until it
   /// is open or refused. Throws like fetch(). Destruction of the transport breaks the WebSocket. By default
   /// throws a TransportError: there are none.
   virtual WebSocketAnswer open_web_socket(Request request, std::vector<std::string> protocols,

@@ -138,7 +138,7 @@ class EVENKEEL_API Manager {
   void add_task(std::string name, std::function<void(std::stop_token)> task,
                 RunsOn where = RunsOn::every_instance);
 
-  /// Follows the clusters of a provider, such as kubeconfig_directory(): controllers with RunsIn other than
+  /// Engages the clusters of a provider, such as kubeconfig_directory(): controllers with RunsIn other than
   /// home_cluster reconcile their objects. Election, shards, webhooks and the certificates of these stay in
   /// the home cluster. Its name must be unique.
   void follow(std::shared_ptr<ClusterProvider> provider);
@@ -189,7 +189,7 @@ class EVENKEEL_API Manager {
   std::vector<Json> webhook_configurations(const WebhookTarget& target) const;
   /// Adds a check to the liveness probe (/healthz; a failure restarts the program) or the readiness probe
   /// (/readyz). `check` returns the problem, or "" if there is none; it is called concurrently. The manager
-  /// has checks of its own as well. Throws std::invalid_argument if the name is taken.
+  /// also has built-in checks. Throws std::invalid_argument if the name is taken.
   void add_health_check(std::string name, std::function<std::string()> check);
   void add_readiness_check(std::string name, std::function<std::string()> check);
   /// Adds a route to the metrics site, see http::Server::route(). Has no effect without an endpoint.

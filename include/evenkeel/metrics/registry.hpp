@@ -63,7 +63,7 @@ class EVENKEEL_API Histogram {
   std::shared_ptr<detail::MetricFamily> family_;
 };
 
-/// Metrics that a manager serves besides its own; see Manager::metrics(). Registration and updates are
+/// Metrics that a manager serves in addition to its own; see Manager::metrics(). Registration and updates are
 /// possible at any time, also while it runs.
 ///
 /// Names are unique: a second registration, of a metric or of a source, throws std::invalid_argument, as does

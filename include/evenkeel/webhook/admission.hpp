@@ -38,8 +38,8 @@ struct AdmissionUser {
 /// deletion.
 struct AdmissionRequest {
   std::string uid = {};
-  /// Kind of `object`, in the version that the webhook asked for. Its scope is not part of the document:
-  /// Scope::cluster if `namespace_` is empty.
+  /// Kind of `object`, in the version for which the webhook is registered. Its scope is not part of the
+  /// document: Scope::cluster if `namespace_` is empty.
   ResourceId resource = {};
   std::string subresource = {};  ///< "status", "scale"; empty: the object itself.
   std::string name = {};         ///< Empty for a creation with generateName.
