@@ -78,6 +78,8 @@ Conversion ferries() {
         to.spec.size = from.spec.replicas;
         to.spec.image = from.spec.image;
         to.metadata.labels["shown"] = "v1";
+        if (from.spec.image == "versioned")
+          to.metadata.labels["version"] = from.metadata.resource_version.empty() ? "none" : "some";
         to.metadata.finalizers = {"ignored.evenkeel.dev/x"};
       });
 }
@@ -232,6 +234,36 @@ void write_and_read(Story& story) {
     return story.v1().update(object)->body();
   });
   story.note("get v2", [&] { return story.v2().get(story.key("a"))->body(); });
+}
+
+// Each write in v1 after a dry run of it.
+void rehearse(Story& story) {
+  const ResourceClient dry(story.client("test").with({.dry_run = true}), OldFerry::resource);
+  const auto both = [&](const std::string& step, const std::function<Json(const ResourceClient&)>& write) {
+    story.note(step + " in a dry run", [&] { return write(dry); });
+    story.note(step, [&] { return write(story.v1()); });
+  };
+  both("create", [&](const ResourceClient& client) {
+    return client.create(old_ferry(story, "r", 3, "versioned"))->body();
+  });
+  both("replace", [&](const ResourceClient& client) {
+    DynamicObject object = *story.v1().get(story.key("r"));
+    object["spec"]["size"] = 4;
+    return client.update(object)->body();
+  });
+  both("patch", [&](const ResourceClient& client) {
+    return client.patch(story.key("r"), Patch::merge(Json::parse(R"({"spec":{"size":5}})")))->body();
+  });
+  both("apply", [&](const ResourceClient& client) {
+    return client.apply(old_ferry(story, "r", 6, "versioned"))->body();
+  });
+  both("create broken", [&](const ResourceClient& client) {
+    return client.create(old_ferry(story, "s", 1, "broken"))->body();
+  });
+  story.note("create unreadable in a dry run",
+             [&] { return dry.create(old_ferry(story, "s", 1, "unreadable"))->body(); });
+  story.note("get v2", [&] { return story.v2().get(story.key("s"))->body(); });
+  story.v2().remove(story.key("r"));
 }
 
 void watch(Story& story) {
@@ -484,8 +516,8 @@ void remove_version(Story& story) {
 std::vector<std::string> answers(const Config& config, const Hooks& hooks) {
   Story story(config);
   install(story, hooks);
-  for (const auto& part :
-       {write_and_read, watch, apply, mark_and_delete, lose, fail, migrate_there_and_back, remove_version})
+  for (const auto& part : {write_and_read, rehearse, watch, apply, mark_and_delete, lose, fail,
+                           migrate_there_and_back, remove_version})
     part(story);
   return story.lines;
 }

@@ -202,13 +202,13 @@ CustomDeletion::CustomDeletion(Call& call, StoredPtr object, Json shown, const D
   held_ = mark_custom(*call.type, marked, options, call.now);
   if (held_) document_ = std::move(marked);
   // A removal compares the stored form, for which it converts too.
-  if (held_ || (call.type->hook && !options.dry_run)) storing_.emplace(call, document_);
+  if (held_ || (call.type->hook && !options.dry_run)) storing_.emplace(call, document_, options.dry_run);
 }
 
 std::optional<WriteOutcome> CustomDeletion::run() && {
   if (held_ && !storing_->changes(object_))
     return WriteOutcome{.stored = in_version(call_, object_), .document = {}};
-  if (held_ && options_.dry_run) return storing_->rehearse(std::move(document_));
+  if (held_ && options_.dry_run) return std::move(*storing_).rehearse(std::move(document_));
   if (held_) return std::move(*storing_).put();
   if (options_.dry_run) return std::nullopt;
   Collection& collection = call_.collection();

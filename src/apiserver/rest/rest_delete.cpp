@@ -52,7 +52,7 @@ void delete_custom_page(Call& call, const Page& page, const DeleteOptions& optio
     else if (!options.dry_run)
       written.push_back(documents.back());
   }
-  convert_for_storing(call, written);
+  convert_for_storing(call, written, options.dry_run);
   std::vector<CustomDeletion> deletions;
   for (std::size_t i = 0; i < live.size(); ++i)
     deletions.emplace_back(call, live[i], std::move(documents[i]), options);

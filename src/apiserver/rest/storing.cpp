@@ -31,13 +31,13 @@ Json read_back(const ResourceType& type, Json stored) {
 
 }  // namespace
 
-Storing::Storing(Call& call, Json object) : call_(call), type_(*call.type) {
+Storing::Storing(Call& call, Json object, bool dry_run) : call_(call), type_(*call.type) {
   if (!converts_writes(type_)) {
     body_ = stored_form(type_, std::move(object));
     return;
   }
   const Json version = std::as_const(object)["metadata"]["resourceVersion"];
-  object["metadata"].erase("resourceVersion");
+  if (!dry_run) object["metadata"].erase("resourceVersion");
   body_ = converted(call, std::move(object), type_.storage_version);
   try {
     shown_ = converted(call, read_back(type_, body_), type_.version);
@@ -57,9 +57,9 @@ void Storing::require_way_back() const {
   if (failure_) throw StatusError(*failure_);
 }
 
-WriteOutcome Storing::rehearse(Json object) const {
+WriteOutcome Storing::rehearse(Json object) && {
   require_way_back();
-  return {.stored = nullptr, .document = std::move(object)};
+  return {.stored = nullptr, .document = converts_writes(type_) ? std::move(shown_) : std::move(object)};
 }
 
 WriteOutcome Storing::put() && {
@@ -69,10 +69,11 @@ WriteOutcome Storing::put() && {
   return {.stored = stored_in(type_, std::move(shown_), stored->version()), .document = {}};
 }
 
-void convert_for_storing(Call& call, std::vector<Json> objects) {
+void convert_for_storing(Call& call, std::vector<Json> objects, bool dry_run) {
   const ResourceType& type = *call.type;
   if (!converts_writes(type)) return;
-  for (Json& object : objects) object["metadata"].erase("resourceVersion");
+  if (!dry_run)
+    for (Json& object : objects) object["metadata"].erase("resourceVersion");
   objects = converted(call, std::move(objects), type.storage_version);
   for (Json& object : objects) object = read_back(type, std::move(object));
   try {

@@ -20,16 +20,18 @@ Json stored_form(const ResourceType& type, Json object);
 /// Lifetime: keeps a reference to the call.
 class Storing {
  public:
+  /// In a dry run the webhook gets the resourceVersion too: only the store of a real server removes it.
   /// Throws WebhookNeeded, and StatusError if there is no stored form.
-  Storing(Call& call, Json object);
+  Storing(Call& call, Json object, bool dry_run);
 
   /// Returns the form in which it is stored, with the resourceVersion of the object.
   const Json& body() const { return body_; }
   /// Returns true if it is to be stored in place of `live`: it differs, or moves to a new storage version.
   bool changes(const StoredPtr& live) const;
 
-  /// Returns the outcome of a dry run, which converts too. Throws StatusError.
-  WriteOutcome rehearse(Json object) const;
+  /// Returns the outcome of a dry run: the object as it comes back from both conversions; `object` if there
+  /// are none. Throws StatusError. Source: apiserver registry/generic/registry/dryrun.go copyInto.
+  WriteOutcome rehearse(Json object) &&;
   /// Throws StatusError if it was stored but cannot be shown.
   WriteOutcome put() &&;
   /// Throws StatusError if the way back into the version of the request failed.
@@ -45,7 +47,7 @@ class Storing {
 
 /// Lets webhooks convert objects together, so that the Storing of each has nothing left to ask. Throws
 /// WebhookNeeded, and StatusError if one has no stored form.
-void convert_for_storing(Call& call, std::vector<Json> objects);
+void convert_for_storing(Call& call, std::vector<Json> objects, bool dry_run);
 
 }  // namespace apiserver
 }  // namespace v0
