@@ -43,15 +43,14 @@ ShardCore::Step ShardCore::next_step(TimePoint now, WallTime wall) {
 
 // ---- Decisions
 
-// Number of living members that come before this one, times the period that each of them has.
-Duration ShardCore::rank_delay(TimePoint now) const {
-  const std::set<std::string> all = living(now);
-  const auto rank = std::distance(all.begin(), all.find(options_.member));
+// Number of members that come before this one, times the period that each of them has.
+Duration ShardCore::rank_delay(const std::set<std::string>& among) const {
+  const auto rank = std::distance(among.begin(), among.find(options_.member));
   return options_.retry_period * rank;
 }
 
 std::optional<ShardCore::Step> ShardCore::table_step(TimePoint now, WallTime wall) {
-  if (!problem_.empty() || now < quarantine_) return std::nullopt;
+  if ((!table_ && !problem_.empty()) || now < quarantine_) return std::nullopt;
   const ShardTable plan = planned(now);
   const bool undone = !table_ || plan != *table_;
   if (!undone) {
@@ -59,7 +58,7 @@ std::optional<ShardCore::Step> ShardCore::table_step(TimePoint now, WallTime wal
     return std::nullopt;
   }
   if (!undone_since_) undone_since_ = now;
-  const bool own_turn = now >= deadline_after(*undone_since_, rank_delay(now));
+  const bool own_turn = now >= deadline_after(*undone_since_, rank_delay(peers(now)));
   const ShardTable next = own_turn ? plan : with_own_part(plan);
   if (now < write_at_ || (table_ && next == *table_)) return std::nullopt;
   if (!table_ && (!own_turn || leaving_)) return std::nullopt;
@@ -68,38 +67,49 @@ std::optional<ShardCore::Step> ShardCore::table_step(TimePoint now, WallTime wal
 
 // The whole plan, with what this member gives up.
 ShardTable ShardCore::planned(TimePoint now) const {
-  ShardTable plan = table_ ? *table_ : ShardTable{.slots = std::vector<SlotEntry>(options_.slots)};
-  std::erase_if(plan.leaving, [this](const std::string& member) {
-    return member != options_.member && (!members_.contains(member) || has_ended(member));
-  });
-  if (leaving_) plan.leaving.insert(options_.member);
-  std::set<std::string> eligible = living(now);
-  for (const std::string& member : plan.leaving) eligible.erase(member);
-  plan.plan(eligible, [this](const std::string& member) { return has_ended(member); });
+  ShardTable plan =
+      table_ ? *table_
+             : ShardTable{.slots = std::vector<SlotEntry>(options_.slots), .division = options_.division};
+  if (is_foreign() && !leaving_ && is_deserted(now)) {
+    plan.divide(options_.division);
+  } else if (withdraws()) {
+    plan.leaving.insert(options_.member);
+  }
+  if (plan.division == options_.division) distribute(plan, now);
   for (const auto& [slot, held] : held_) {
     const SlotEntry& entry = plan.slots[slot];
     if (!held.drained || entry.holder != options_.member || entry.generation != held.generation) continue;
-    plan.give(slot, !entry.next.empty() ? entry.next : leaving_ ? std::string() : options_.member);
+    plan.give(slot, !entry.next.empty() ? entry.next : gives_all() ? std::string() : options_.member);
   }
   return plan;
+}
+
+// Gives the slots to the members that may have them.
+void ShardCore::distribute(ShardTable& plan, TimePoint now) const {
+  std::erase_if(plan.leaving, [this](const std::string& member) {
+    return member != options_.member && (!members_.contains(member) || has_ended(member));
+  });
+  std::set<std::string> eligible = peers(now);
+  for (const std::string& member : plan.leaving) eligible.erase(member);
+  plan.plan(eligible, [this](const std::string& member) { return has_ended(member); });
 }
 
 // Leaves to the others what is not this member's to do.
 ShardTable ShardCore::with_own_part(const ShardTable& plan) const {
   if (!table_) return plan;
   ShardTable next = *table_;
-  if (leaving_) next.leaving.insert(options_.member);
+  if (withdraws()) next.leaving.insert(options_.member);
   for (Slot slot = 0; slot < next.slots.size(); ++slot) {
     const auto held = held_.find(slot);
     const bool gives = held != held_.end() && held->second.drained;
-    const bool asks = leaving_ && next.slots[slot].holder == options_.member;
+    const bool asks = gives_all() && next.slots[slot].holder == options_.member;
     if (gives || asks) next.slots[slot] = plan.slots[slot];
   }
   return next;
 }
 
 std::optional<ShardCore::Step> ShardCore::fence_step(TimePoint now, WallTime wall) {
-  const Duration delay = rank_delay(now);
+  const Duration delay = rank_delay(living(now));
   for (auto& [name, member] : members_) {
     if (has_ended(name) || now < member.retry_at) continue;
     if (now < deadline_after(deadline_after(member.since, member.duration), delay)) continue;
@@ -112,7 +122,7 @@ std::optional<ShardCore::Step> ShardCore::fence_step(TimePoint now, WallTime wal
 
 // Deletes the Leases of members that have ended, which nobody refers to.
 std::optional<ShardCore::Step> ShardCore::sweep_step(TimePoint now) {
-  if (!table_ || leaving_ || rank_delay(now) > Duration::zero()) return std::nullopt;
+  if (!table_ || leaving_ || rank_delay(living(now)) > Duration::zero()) return std::nullopt;
   for (auto& [name, member] : members_) {
     if (!has_ended(name) || table_->names(name) || now < member.retry_at) continue;
     if (now < deadline_after(member.since, 2 * options_.lease_duration)) continue;
@@ -128,7 +138,7 @@ TimePoint ShardCore::next_change(TimePoint now) const {
   const auto at = [&](TimePoint when) {
     if (when > now) next = std::min(next, when);
   };
-  const Duration delay = rank_delay(now);
+  const Duration delay = rank_delay(living(now));
   for (const auto& [name, member] : members_) {
     const TimePoint expiry = deadline_after(member.since, member.duration);
     at(member.retry_at);
@@ -139,10 +149,56 @@ TimePoint ShardCore::next_change(TimePoint now) const {
       at(deadline_after(expiry, delay));
     }
   }
-  if (undone_since_) at(deadline_after(*undone_since_, delay));
+  if (undone_since_) at(deadline_after(*undone_since_, rank_delay(peers(now))));
   at(write_at_);
   at(quarantine_);
   return next;
+}
+
+// ---- Divisions
+
+// Returns true if the ring divides its keys in another way than this member.
+bool ShardCore::is_foreign() const {
+  return table_ && table_->division != options_.division;
+}
+
+// An earlier version does not name its division: it follows every table.
+const std::string& ShardCore::division_of(const std::string& member) const {
+  if (member == options_.member) return options_.division;
+  const Json& named = members_.at(member).lease.at({"metadata", "labels", ShardTable::division_label});
+  if (named.is_string()) return named.as_string();
+  return table_ ? table_->division : options_.division;
+}
+
+// Returns the living members that divide the keys as this one does, this one included.
+std::set<std::string> ShardCore::peers(TimePoint now) const {
+  std::set<std::string> all = living(now);
+  std::erase_if(all, [this](const std::string& name) { return division_of(name) != options_.division; });
+  return all;
+}
+
+// Returns true if no member runs keys by the division of the table, and none is left that would.
+bool ShardCore::is_deserted(TimePoint now) const {
+  for (const std::string& name : living(now)) {
+    if (division_of(name) == table_->division) return false;
+  }
+  return std::all_of(table_->slots.begin(), table_->slots.end(), [this](const SlotEntry& entry) {
+    return entry.holder.empty() || has_ended(entry.holder);
+  });
+}
+
+// Returns true if the table must say that this member is given nothing. Earlier versions do not compare
+// divisions, and may have given it slots.
+bool ShardCore::withdraws() const {
+  return leaving_ || (is_foreign() && table_->names(options_.member));
+}
+
+std::string ShardCore::division_problem() const {
+  if (!is_foreign()) return {};
+  return "Lease " + options_.namespace_ + "/" + options_.ring + ": label " + ShardTable::division_label +
+         ": the ring divides its keys by " + table_->division + ", this replica by " + options_.division +
+         "; it runs none until all replicas that divide by " + table_->division +
+         " have stopped: give all replicas the same ShardOptions::by, or stop those";
 }
 
 // ---- Documents
@@ -157,6 +213,7 @@ Json ShardCore::document(const ShardTable& table, WallTime wall) const {
   lease["apiVersion"] = "coordination.k8s.io/v1";  // items of a list have neither
   lease["kind"] = "Lease";
   lease["metadata"]["labels"][label] = options_.ring;
+  lease["metadata"]["labels"][ShardTable::division_label] = table.division;
   lease["metadata"]["annotations"][ShardTable::annotation] = table.text();
   lease["spec"]["holderIdentity"] = options_.member;
   lease["spec"]["renewTime"] = MicroTime(wall).str();
@@ -256,7 +313,7 @@ void ShardCore::take_table(Json lease, TimePoint now) {
     ShardTable table = ShardTable::read(lease);
     if (table_ && table_->slots.size() != table.slots.size()) forget_table(now);
     table_ = std::move(table);
-    problem_.clear();
+    problem_ = division_problem();
   } catch (const DecodeError& error) {
     if (table_) forget_table(now);
     problem_ = error.what();
@@ -351,13 +408,13 @@ void ShardCore::compare() {
       if (!mine) continue;
       if (held == held_.end()) {
         held = held_.emplace(slot, Held{.generation = entry.generation}).first;
-        if (leaving_) {
+        if (gives_all()) {
           held->second.draining = held->second.drained = true;  // it was not begun
         } else {
           changes_.push_back({.kind = Change::Kind::gained, .slot = slot, .generation = entry.generation});
         }
       }
-      if (!entry.next.empty() || leaving_) drain(slot, held->second);
+      if (!entry.next.empty() || gives_all()) drain(slot, held->second);
     }
   }
   left_ = leaving_ && held_.empty();

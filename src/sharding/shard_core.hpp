@@ -25,6 +25,7 @@ struct ShardCoreOptions {
   std::string ring = {};    ///< Name of the table's Lease, and value of the label of all Leases of the ring.
   std::string member = {};  ///< Name and holder of this member's own Lease; never used twice.
   std::size_t slots = 64;   ///< Used if there is no table yet.
+  std::string division = "object";  ///< Name of this member's division, which its Lease has as a label.
   Duration lease_duration = {};
   Duration retry_period = {};
 };
@@ -41,6 +42,10 @@ struct ShardCoreOptions {
 ///
 /// All members know the same plan. The first of the living ones in the order of names carries it out; each of
 /// the others does if it finds the plan undone a retry period after the one before it.
+///
+/// A member whose division differs from the table's runs nothing, and is given nothing. When all members of
+/// the table's division have ended, and no slot has a holder that has not, those of another division make the
+/// table theirs, by an update like any other: nobody runs a key of the version that it was decided on.
 ///
 /// Driver:
 ///  1. calls next_step(), sends its request if it has one, and calls it again until it has none;
@@ -105,7 +110,8 @@ class ShardCore {
   const std::optional<ShardTable>& table() const { return table_; }
   /// Returns the members that are alive, this one included.
   std::set<std::string> living(TimePoint now) const;
-  /// Returns an error of the table that needs a person; empty: none.
+  /// Returns an error of the table that needs a person; empty: none. With an error of its division there is a
+  /// table.
   const std::string& problem() const { return problem_; }
 
   static constexpr const char* label = "sharding.evenkeel.dev/ring";
@@ -137,6 +143,7 @@ class ShardCore {
   std::optional<Step> sweep_step(TimePoint now);
   ShardTable planned(TimePoint now) const;
   ShardTable with_own_part(const ShardTable& plan) const;
+  void distribute(ShardTable& plan, TimePoint now) const;
   Json document(const ShardTable& table, WallTime wall) const;
   Json freed(const std::string& name, const Member& member, WallTime wall) const;
   void take_table(Json lease, TimePoint now);
@@ -147,7 +154,14 @@ class ShardCore {
   TimePoint next_change(TimePoint now) const;
   bool has_ended(const std::string& member) const;
   bool is_expired(const Member& member, TimePoint now) const;
-  Duration rank_delay(TimePoint now) const;
+  std::set<std::string> peers(TimePoint now) const;
+  const std::string& division_of(const std::string& member) const;
+  bool is_foreign() const;
+  bool is_deserted(TimePoint now) const;
+  bool gives_all() const { return leaving_ || is_foreign(); }
+  bool withdraws() const;
+  std::string division_problem() const;
+  Duration rank_delay(const std::set<std::string>& among) const;
   std::optional<Pending> finish(std::uint64_t id);
   void drain(Slot slot, Held& held);
   std::string table_version() const;

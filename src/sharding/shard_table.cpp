@@ -74,6 +74,16 @@ class Distribution {
 
 }  // namespace
 
+std::string division_name(ShardBy by) {
+  switch (by) {
+    case ShardBy::object:
+      return "object";
+    case ShardBy::namespace_:
+      break;
+  }
+  return "namespace";
+}
+
 ShardTable ShardTable::read(const Json& lease) {
   const std::string where = place(lease);
   const Json& text = lease.at({"metadata", "annotations", annotation});
@@ -85,6 +95,7 @@ ShardTable ShardTable::read(const Json& lease) {
   if (!slots.is_array() || slots.empty() || slots.size() > most_slots)
     throw DecodeError(where + ": slots", "expected array of 1 to 4096 items");
   ShardTable table;
+  table.division = lease.at({"metadata", "labels", division_label}).string_or("object");
   for (const Json& member : members.as_array()) {
     if (!member.is_string()) throw DecodeError(where + ": members", "expected strings");
   }
@@ -132,6 +143,14 @@ void ShardTable::give(Slot slot, const std::string& member) {
   if (!member.empty()) ++entry.generation;
   entry.holder = member;
   entry.next.clear();
+}
+
+void ShardTable::divide(const std::string& by) {
+  std::uint64_t latest = 0;
+  for (const SlotEntry& entry : slots) latest = std::max(latest, entry.generation);
+  std::fill(slots.begin(), slots.end(), SlotEntry{.generation = latest});
+  leaving.clear();
+  division = by;
 }
 
 void ShardTable::plan(const std::set<std::string>& eligible,

@@ -16,6 +16,9 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
+/// Returns the text by which Leases name a division of the keys into slots: "object", "namespace".
+std::string division_name(ShardBy by);
+
 /// One slot of the table.
 struct SlotEntry {
   std::string holder = {};  ///< Member that may run its keys; empty: none.
@@ -25,15 +28,19 @@ struct SlotEntry {
   bool operator==(const SlotEntry&) const = default;
 };
 
-/// A value, kept in an annotation of a Lease.
+/// A value, kept in an annotation and a label of a Lease.
 struct ShardTable {
   std::vector<SlotEntry> slots = {};
   std::set<std::string> leaving = {};  ///< Members that hand over everything and get nothing.
+  std::string division = "object";     ///< Name of the division of the keys.
   bool operator==(const ShardTable&) const = default;
 
   /// Name of the annotation.
   static constexpr const char* annotation = "sharding.evenkeel.dev/table";
-  /// Reads the table in `lease`. Throws DecodeError that names Lease and annotation.
+  /// Name of the label that has the division, of the table's Lease and of the members'.
+  static constexpr const char* division_label = "sharding.evenkeel.dev/division";
+  /// Reads the table in `lease`. Without the label, as earlier versions wrote it, the division is "object".
+  /// Throws DecodeError that names Lease and annotation.
   static ShardTable read(const Json& lease);
   /// Returns the value of the annotation.
   std::string text() const;
@@ -46,6 +53,9 @@ struct ShardTable {
   void plan(const std::set<std::string>& eligible, const std::function<bool(const std::string&)>& has_ended);
   /// Gives the slot to a member.
   void give(Slot slot, const std::string& member);
+  /// Begins another division: no slot has a holder, and each generation to come is greater than all earlier
+  /// ones of all slots, because a key is in another slot than before.
+  void divide(const std::string& by);
 };
 
 }  // namespace detail

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <deque>
 #include <exception>
+#include <map>
 #include <stdexcept>
 #include <sys/random.h>
 #include <unistd.h>
@@ -110,6 +111,10 @@ class Shards::State final : public std::enable_shared_from_this<State> {
     bool late = false;  // its runs are cancelled
   };
 
+  std::map<std::string, std::string> labels() const {
+    return {{ShardCore::label, options_.name},
+            {detail::ShardTable::division_label, detail::division_name(options_.by)}};
+  }
   void take_part(std::shared_ptr<Elector> elector, const std::stop_token& stop, const std::stop_token& lost);
   bool turn(MutexLock& lock, const std::stop_token& stop,
             const std::stop_token& lost) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
@@ -166,7 +171,7 @@ void Shards::State::run(const std::stop_token& stop) {
         std::make_shared<Elector>(client_, ElectionOptions{.name = member,
                                                            .namespace_ = options_.namespace_,
                                                            .identity = member,
-                                                           .labels = {{ShardCore::label, options_.name}},
+                                                           .labels = labels(),
                                                            .lease_duration = options_.lease_duration,
                                                            .renew_deadline = options_.renew_deadline,
                                                            .retry_period = options_.retry_period});
@@ -186,6 +191,7 @@ void Shards::State::take_part(std::shared_ptr<Elector> elector, const std::stop_
                                                                .ring = options_.name,
                                                                .member = member,
                                                                .slots = options_.slots,
+                                                               .division = detail::division_name(options_.by),
                                                                .lease_duration = options_.lease_duration,
                                                                .retry_period = options_.retry_period});
   heard_ = clock_->now();
@@ -400,6 +406,8 @@ bool Shards::State::owns(Slot slot) const {
 
 std::string Shards::State::describe(std::optional<Slot> slot) const {
   MutexLock lock(mutex_);
+  if (core_ && !core_->problem().empty())
+    return "this replica takes no part in the ring " + options_.name + ": " + core_->problem();
   if (!slot || !core_ || !core_->table() || *slot >= core_->table()->slots.size())
     return "this replica has not joined the ring " + options_.name;
   const detail::SlotEntry& entry = core_->table()->slots[*slot];

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -16,18 +17,21 @@ using detail::ShardCore;
 using detail::ShardTable;
 using detail::SlotEntry;
 
-Json lease(const std::string& name, const std::string& holder, const std::string& version) {
+/// Returns a Lease that names a division, or, as of an earlier version, none.
+Json lease(const std::string& name, const std::string& holder, const std::string& version,
+           const std::string& division = "") {
   Json json;
   json["metadata"]["name"] = name;
   json["metadata"]["uid"] = "uid-of-" + name;
   json["metadata"]["resourceVersion"] = version;
+  if (!division.empty()) json["metadata"]["labels"][ShardTable::division_label] = division;
   json["spec"]["holderIdentity"] = holder;
   json["spec"]["leaseDurationSeconds"] = 15;
   return json;
 }
 
-Json table_lease(const ShardTable& table, const std::string& version) {
-  Json json = lease("ring", "ring-1", version);
+Json table_lease(const ShardTable& table, const std::string& version, const std::string& division = "") {
+  Json json = lease("ring", "ring-1", version, division);
   json["metadata"]["annotations"][ShardTable::annotation] = table.text();
   return json;
 }
@@ -37,13 +41,18 @@ Json with_version(Json json, const std::string& version) {
   return json;
 }
 
+detail::ShardCoreOptions options(const std::string& division) {
+  return {.namespace_ = "apps",
+          .ring = "ring",
+          .member = "ring-2",
+          .slots = 2,
+          .division = division,
+          .lease_duration = 15s,
+          .retry_period = 2s};
+}
+
 TEST(ShardCore, GivesTheSlotsOfAMemberAwayOnlyWhenItsEndIsKnown) {
-  ShardCore core({.namespace_ = "apps",
-                  .ring = "ring",
-                  .member = "ring-2",
-                  .slots = 2,
-                  .lease_duration = 15s,
-                  .retry_period = 2s});
+  ShardCore core(options("object"));
   TimePoint now{1h};
   std::optional<ShardCore::Request> request;
   const auto next = [&] { request = core.next_step(now, WallTime()).request; };
@@ -73,6 +82,114 @@ TEST(ShardCore, GivesTheSlotsOfAMemberAwayOnlyWhenItsEndIsKnown) {
   next();
   ASSERT_EQ(request->name, "ring");
   EXPECT_EQ(ShardTable::read(request->body).slots[0], (SlotEntry{"ring-2", "", 2}));
+}
+
+/// A member "ring-2" by namespace, whose driver is the test.
+class ShardCoreDivision : public ::testing::Test {
+ protected:
+  void begin(const std::vector<Json>& leases) {
+    next();
+    ASSERT_EQ(request->ask, ShardCore::Ask::list);
+    core.on_listed(request->id, leases, "20", now);
+    next();
+  }
+  void next() { request = core.next_step(now, WallTime()).request; }
+  /// Answers the request, as the server that stores it, and returns the table in it.
+  ShardTable stored(const std::string& version) {
+    const Json body = with_version(request->body, version);
+    core.on_answered(request->id, body, now);
+    next();
+    return ShardTable::read(body);
+  }
+
+  ShardCore core{options("namespace")};
+  TimePoint now{1h};
+  std::optional<ShardCore::Request> request = {};
+  const ShardTable by_object{.slots = {{"ring-1", "", 1}, {"ring-1", "", 5}}};
+};
+
+TEST_F(ShardCoreDivision, RunsNothingInARingOfAnotherDivisionAndSaysSo) {
+  begin({lease("ring-1", "ring-1", "5", "object"), table_lease(by_object, "6", "object")});
+  EXPECT_FALSE(request);
+  EXPECT_TRUE(core.take_changes().empty());
+  EXPECT_EQ(core.problem(),
+            "Lease apps/ring: label sharding.evenkeel.dev/division: the ring divides its keys by object, "
+            "this replica by namespace; it runs none until all replicas that divide by object have stopped: "
+            "give all replicas the same ShardOptions::by, or stop those");
+  now += 14s;
+  next();
+  EXPECT_FALSE(request);
+  core.leave();
+  next();
+  EXPECT_TRUE(core.has_left());
+}
+
+TEST_F(ShardCoreDivision, CountsATableOfAnEarlierVersionAsOneByObject) {
+  begin({lease("ring-1", "ring-1", "5"), table_lease(by_object, "6")});
+  EXPECT_FALSE(request);
+  EXPECT_NE(core.problem(), "");
+}
+
+TEST_F(ShardCoreDivision, DividesAnewWhenTheLastHolderHasEnded) {
+  begin({lease("ring-1", "ring-1", "5", "object"), table_lease(by_object, "6", "object")});
+  now += 15s;
+  next();
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->name, "ring-1") << "its Lease is taken from it";
+  core.on_answered(request->id, lease("ring-1", "", "7", "object"), now);
+  next();
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->name, "ring");
+  const ShardTable anew{.slots = {{"ring-2", "", 6}, {"ring-2", "", 6}}, .division = "namespace"};
+  EXPECT_EQ(stored("8"), anew) << "in generations that no slot had";
+  EXPECT_EQ(core.problem(), "");
+  EXPECT_EQ(core.take_changes().size(), 2U);
+}
+
+TEST_F(ShardCoreDivision, WaitsForAMemberOfTheTablesDivisionThatHoldsNothing) {
+  const ShardTable empty{.slots = {{"", "", 1}, {"", "", 5}}};
+  for (const std::string& division : {std::string("object"), std::string()}) {
+    ShardCore fresh(options("namespace"));
+    const auto step = [&] { return fresh.next_step(now, WallTime()).request; };
+    const auto list = step();
+    ASSERT_TRUE(list);
+    fresh.on_listed(list->id, {lease("ring-1", "ring-1", "5", division), table_lease(empty, "6", "object")},
+                    "20", now);
+    EXPECT_FALSE(step());
+    fresh.on_lease(lease("ring-1", "", "21", division), now);
+    const auto takes = step();
+    ASSERT_TRUE(takes);
+    EXPECT_EQ(ShardTable::read(takes->body).division, "namespace");
+  }
+}
+
+TEST_F(ShardCoreDivision, DividesAnewInTheOrderOfThoseThatWait) {
+  const ShardTable empty{.slots = {{"", "", 1}, {"", "", 5}}};
+  begin({lease("ring-1", "ring-1", "5", "namespace"), table_lease(empty, "6", "object")});
+  EXPECT_FALSE(request) << "ring-1 comes first";
+  now += 2s;
+  next();
+  ASSERT_TRUE(request);
+  const ShardTable anew{.slots = {{"ring-1", "", 6}, {"ring-2", "", 6}}, .division = "namespace"};
+  EXPECT_EQ(stored("7"), anew);
+}
+
+TEST_F(ShardCoreDivision, GivesNothingToAMemberOfAnotherDivision) {
+  const ShardTable own{.slots = {{"ring-2", "", 1}, {"ring-2", "", 1}}, .division = "namespace"};
+  begin({lease("ring-1", "ring-1", "5", "object"), table_lease(own, "6", "namespace")});
+  EXPECT_FALSE(request);
+  EXPECT_EQ(core.problem(), "");
+  EXPECT_EQ(core.take_changes().size(), 2U);
+}
+
+TEST_F(ShardCoreDivision, GivesBackAtOnceWhatAnEarlierVersionGave) {
+  const ShardTable given{.slots = {{"ring-1", "ring-2", 1}, {"ring-2", "", 6}}};
+  begin({lease("ring-1", "ring-1", "5"), table_lease(given, "6")});
+  EXPECT_TRUE(core.take_changes().empty()) << "nothing runs";
+  ASSERT_TRUE(request);
+  const ShardTable back{.slots = {{"ring-1", "ring-2", 1}, {"", "", 6}}, .leaving = {"ring-2"}};
+  EXPECT_EQ(stored("7"), back);
+  EXPECT_FALSE(request) << "the rest is for ring-1 to do";
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 namespace evenkeel::shard_table {
 namespace {
 
+using detail::division_name;
 using detail::ShardTable;
 using detail::SlotEntry;
 
@@ -43,8 +44,11 @@ TEST(ShardTable, NamesTheLeaseAndTheFieldOfABadTable) {
 }
 
 TEST(ShardTable, ReadsWhatItWrites) {
-  const ShardTable table{.slots = {{"a", "b", 7}, {"", "", 0}, {"b", "", 1}}, .leaving = {"a"}};
+  const ShardTable table{.slots = {{"a", "b", 7}, {"", "", 0}, {"b", "", 1}},
+                         .leaving = {"a"},
+                         .division = division_name(ShardBy::namespace_)};
   Json lease;
+  lease["metadata"]["labels"][ShardTable::division_label] = "namespace";
   lease["metadata"]["annotations"][ShardTable::annotation] = table.text();
   EXPECT_EQ(ShardTable::read(lease), table);
 }
@@ -76,6 +80,14 @@ TEST(ShardTable, GivesTheSlotsOfAnEndedMemberToAllOthersAndMovesNoOther) {
       EXPECT_EQ(table.slots[slot].generation, 2U);
     }
   }
+}
+
+TEST(ShardTable, BeginsADivisionWithGreaterGenerations) {
+  ShardTable table{.slots = {{"a", "b", 2}, {"b", "", 7}, {"", "", 3}}, .leaving = {"a"}};
+  table.divide("namespace");
+  table.plan({"c"}, nobody_ended);
+  const ShardTable anew{.slots = {{"c", "", 8}, {"c", "", 8}, {"c", "", 8}}, .division = "namespace"};
+  EXPECT_EQ(table, anew);
 }
 
 TEST(Slot, IsTheSameInAllVersionsAndEvenForSequentialNames) {

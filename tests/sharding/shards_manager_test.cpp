@@ -142,6 +142,35 @@ TEST_F(ShardsManagerConcurrency, AnExplanationNamesTheOwnerOfAKey) {
   EXPECT_TRUE(named) << explanation(first, "gadget/default/gadget-0");
 }
 
+TEST_F(ShardsManagerConcurrency, AReplicaOfAnotherDivisionWaitsUntilTheOthersHaveStopped) {
+  create(40);
+  Manager first(world.client(), options("first"));
+  first.add(spec("first"));
+  Running one(first);
+  world.wait_until([&] { return owned(first) == 16 && ledger.keys() == 40; });
+  ManagerOptions other = options("second");
+  other.shards->by = ShardBy::namespace_;
+  Manager second(world.client(), other);
+  second.add(spec("second"));
+  Running two(second);
+  const std::string problem =
+      "Lease default/op: label sharding.evenkeel.dev/division: the ring divides its keys by object, this "
+      "replica by namespace; it runs none until all replicas that divide by object have stopped: give all "
+      "replicas the same ShardOptions::by, or stop those";
+  world.wait_for_line("the table of the ring cannot be used ring=default/op error=" + problem);
+  EXPECT_EQ(second.shards()->unready(), problem);
+  const std::string text = explanation(second, "gadget/default/gadget-0");
+  EXPECT_NE(text.find("this replica takes no part in the ring op: " + problem), std::string::npos) << text;
+  EXPECT_EQ(owned(first), 16U);
+  EXPECT_EQ(owned(second), 0U);
+
+  one.stop();
+  world.wait_until([&] { return owned(second) == 16; });
+  EXPECT_EQ(second.shards()->unready(), "");
+  world.wait_until([&] { return ledger.by_replica()["second"] == 40; });
+  EXPECT_EQ(ledger.twice(), 0);
+}
+
 TEST_F(ShardsManagerConcurrency, AWatchThatIsGoneIsFollowedByAListAndGoesOn) {
   create(40);
   world.core->inject(

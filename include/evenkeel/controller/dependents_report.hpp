@@ -55,7 +55,7 @@ struct DependentStatus {
   std::size_t written = 0;        ///< Number of objects that the pass created or changed.
   std::size_t deleted = 0;        ///< Number of objects whose deletion the pass requested.
   std::exception_ptr error = {};  ///< If it failed.
-  bool declared = true;  ///< False: no longer declared, but objects of it still exist.
+  bool declared = true;           ///< False: no longer declared, but objects of it still exist.
   /// Time after which another pass is needed because no event reports the change. Zero: an event does.
   Duration look_again_in = Duration::zero();
 };

@@ -33,7 +33,9 @@ struct ShardOptions {
   /// Number of parts into which the keys are divided, 1 to 4096; several for each replica. Of replicas that
   /// disagree, the one that created the table is right.
   std::size_t slots = 64;
-  ShardBy by = ShardBy::object;  ///< Must be the same in all replicas.
+  /// Must be the same in all replicas. One that differs from the table runs no keys until all replicas with
+  /// the table's have ended, and says so (docs/sharding.md).
+  ShardBy by = ShardBy::object;
   /// Time without a renewal after which the others take over. Whole seconds, rounded up.
   Duration lease_duration = std::chrono::seconds{15};
   /// Time without a successful renewal after which this replica stops running its keys.
