@@ -140,8 +140,8 @@ TEST_F(ShardCoreDivision, DividesAnewWhenTheLastHolderHasEnded) {
   next();
   ASSERT_TRUE(request);
   EXPECT_EQ(request->name, "ring");
-  const ShardTable anew{.slots = {{"ring-2", "", 6}, {"ring-2", "", 6}}, .division = "namespace"};
-  EXPECT_EQ(stored("8"), anew) << "in generations that no slot had";
+  const ShardTable divided{.slots = {{"ring-2", "", 6}, {"ring-2", "", 6}}, .division = "namespace"};
+  EXPECT_EQ(stored("8"), divided) << "in generations that no slot had";
   EXPECT_EQ(core.problem(), "");
   EXPECT_EQ(core.take_changes().size(), 2U);
 }
@@ -170,8 +170,8 @@ TEST_F(ShardCoreDivision, DividesAnewInTheOrderOfThoseThatWait) {
   now += 2s;
   next();
   ASSERT_TRUE(request);
-  const ShardTable anew{.slots = {{"ring-1", "", 6}, {"ring-2", "", 6}}, .division = "namespace"};
-  EXPECT_EQ(stored("7"), anew);
+  const ShardTable divided{.slots = {{"ring-1", "", 6}, {"ring-2", "", 6}}, .division = "namespace"};
+  EXPECT_EQ(stored("7"), divided);
 }
 
 TEST_F(ShardCoreDivision, GivesNothingToAMemberOfAnotherDivision) {

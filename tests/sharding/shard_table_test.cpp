@@ -86,8 +86,8 @@ TEST(ShardTable, BeginsADivisionWithGreaterGenerations) {
   ShardTable table{.slots = {{"a", "b", 2}, {"b", "", 7}, {"", "", 3}}, .leaving = {"a"}};
   table.divide("namespace");
   table.plan({"c"}, nobody_ended);
-  const ShardTable anew{.slots = {{"c", "", 8}, {"c", "", 8}, {"c", "", 8}}, .division = "namespace"};
-  EXPECT_EQ(table, anew);
+  const ShardTable divided{.slots = {{"c", "", 8}, {"c", "", 8}, {"c", "", 8}}, .division = "namespace"};
+  EXPECT_EQ(table, divided);
 }
 
 TEST(Slot, IsTheSameInAllVersionsAndEvenForSequentialNames) {
