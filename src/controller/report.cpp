@@ -37,22 +37,22 @@ void report_overrun(const Log& log, const ReconcileOutcome& outcome, Duration ti
 }
 
 void report(const Log& log, const ReconcileOutcome& outcome, std::uint64_t attempt, Duration next_try_in) {
-  const std::string next = format_delay(next_try_in);
+  const auto next = [&] { return format_delay(next_try_in); };
   switch (outcome.kind) {
     case OutcomeKind::error:
       log.error(outcome.timed_out ? "reconcile failed: it timed out" : "reconcile failed",
-                {{"next_try_in", next}, {"error", outcome.message}});
+                {{"next_try_in", next()}, {"error", outcome.message}});
       break;
     case OutcomeKind::terminal_error:
       log.error("reconcile failed and is not retried; the next event triggers a run",
                 {{"error", outcome.message}});
       break;
     case OutcomeKind::conflict:
-      log.debug("conflict with a concurrent write", {{"next_try_in", next}, {"error", outcome.message}});
+      log.debug("conflict with a concurrent write", {{"next_try_in", next()}, {"error", outcome.message}});
       break;
     case OutcomeKind::requeue:
     case OutcomeKind::requeue_after:
-      log.debug("reconciled, will run again", {{"next_try_in", next}, {"reason", outcome.message}});
+      log.debug("reconciled, will run again", {{"next_try_in", next()}, {"reason", outcome.message}});
       break;
     case OutcomeKind::success:
       if (attempt > 1) {

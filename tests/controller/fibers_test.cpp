@@ -225,6 +225,33 @@ TEST(Fibers, AStackHasItsSize) {
   EXPECT_EQ(reached, 151);
 }
 
+TEST(Fibers, WorkOnTheStackOfTheThreadTakesNothingOfTheirs) {
+  const auto thread = std::this_thread::get_id();
+  Door door;
+  int reached = 0;
+  std::string error;
+  run_all({[&] {
+             door.pass();
+             // More than a fiber has.
+             reached = on_thread_stack([&] {
+               EXPECT_EQ(Suspender::current(), nullptr);
+               EXPECT_EQ(std::this_thread::get_id(), thread);
+               return descend(400);
+             });
+             EXPECT_NE(Suspender::current(), nullptr);
+             try {
+               on_thread_stack([]() -> int { throw std::runtime_error("of the work"); });
+             } catch (const std::runtime_error& caught) {
+               error = caught.what();
+             }
+             EXPECT_EQ(std::uncaught_exceptions(), 0);
+           },
+           [&] { door.open(); }});
+  EXPECT_EQ(reached, 401);
+  EXPECT_EQ(error, "of the work");
+  EXPECT_EQ(on_thread_stack([] { return 7; }), 7) << "outside of fibers it is a call";
+}
+
 TEST(Fibers, AnOverflowOfAStackEndsTheProcess) {
   EXPECT_DEATH(run_all({[] { std::printf("%d", descend(400)); }}), "");
 }

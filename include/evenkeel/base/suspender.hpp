@@ -3,6 +3,10 @@
 // thread.
 #pragma once
 
+#include <exception>
+#include <optional>
+#include <utility>
+
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
 
@@ -22,6 +26,9 @@ class EVENKEEL_API Suspender {
   virtual void suspend(TimePoint deadline) noexcept = 0;
   /// Ends suspend(), also one that is about to begin. Any thread.
   virtual void wake() noexcept = 0;
+  /// Calls `work` with `data` on the stack of the thread, where current() is null, and returns when it has
+  /// returned. It must not throw; what waits in it blocks the thread. Must be called on the fiber itself.
+  virtual void call_on_thread(void (*work)(void* data), void* data) noexcept = 0;
   /// Returns true if the thread has nothing to run, so that wake() takes effect immediately. Any thread.
   virtual bool is_idle() const noexcept = 0;
 
@@ -36,6 +43,32 @@ class EVENKEEL_API Suspender {
  private:
   static inline constinit thread_local Suspender* of_thread = nullptr;
 };
+
+/// Returns the result of `work`, or throws its exception. On a fiber, `work` runs on the stack of the thread:
+/// for what needs more stack than a fiber that waits should keep, and does not wait itself.
+template <class Work>
+auto on_thread_stack(const Work& work) -> decltype(work()) {
+  using Result = decltype(work());
+  Suspender* const fiber = Suspender::current();
+  if (fiber == nullptr) return work();
+  struct Call {
+    const Work* work;
+    std::optional<Result> result = {};
+    std::exception_ptr error = {};
+  } call{&work};
+  fiber->call_on_thread(
+      [](void* data) {
+        Call& own = *static_cast<Call*>(data);
+        try {
+          own.result.emplace((*own.work)());
+        } catch (...) {
+          own.error = std::current_exception();
+        }
+      },
+      &call);
+  if (call.error) std::rethrow_exception(call.error);
+  return std::move(*call.result);
+}
 
 }  // namespace detail
 }  // namespace v0

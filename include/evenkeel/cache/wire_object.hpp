@@ -20,6 +20,7 @@
 #include <evenkeel/api/snapshot.hpp>
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/object_key.hpp>
+#include <evenkeel/base/suspender.hpp>
 #include <evenkeel/cache/projection.hpp>
 #include <evenkeel/client/errors.hpp>
 
@@ -173,6 +174,7 @@ class EVENKEEL_API WireObject {
   /// metadata-only object. The snapshot keeps the wire form alive. Empty for an empty handle.
   /// Throws DecodeError naming object and field; std::invalid_argument if T needs parts that were not kept:
   /// a DynamicObject needs them all.
+  /// On a fiber it uses the stack of the thread: what a fiber has used stays in memory while it waits.
   template <class T>
   Snapshot<T> decode() const;
   /// Returns "Pod default/web-0", for messages.
@@ -184,6 +186,8 @@ class EVENKEEL_API WireObject {
   friend struct detail::WireBuilder;
   friend struct detail::WirePacking;
   explicit WireObject(detail::WireBlock* block) noexcept : block_(block) {}
+  template <class T>
+  Snapshot<T> decode_here() const;
   void require(const TypeInfo& type) const;
   void require_whole() const;
 
@@ -198,6 +202,11 @@ EVENKEEL_API PartialObject partial_object(const WireObject& object);
 template <class T>
 Snapshot<T> WireObject::decode() const {
   if (block_ == nullptr) return {};
+  return detail::on_thread_stack([this] { return decode_here<T>(); });
+}
+
+template <class T>
+Snapshot<T> WireObject::decode_here() const {
   if constexpr (std::is_same_v<T, PartialObject>) {
     return Snapshot<T>(detail::partial_object(*this));
   } else {

@@ -29,14 +29,22 @@ class Fibers::Fiber final : public Suspender, public FiberNode {
     if (thread_.core_.on_suspend(*this, deadline)) context_.suspend();
   }
   void wake() noexcept override { thread_.wake(*this); }
+  void call_on_thread(void (*work)(void*), void* data) noexcept override {
+    work_ = work;
+    data_ = data;
+    context_.suspend();
+  }
   bool is_idle() const noexcept override { return thread_.is_idle_.load(std::memory_order_relaxed); }
 
   /// Returns true if the task has returned.
   bool resume() noexcept {
-    set_current(this);
-    context_.resume();
-    set_current(nullptr);
-    return context_.returned();
+    for (;;) {
+      set_current(this);
+      context_.resume();
+      set_current(nullptr);
+      if (work_ == nullptr) return context_.returned();
+      std::exchange(work_, nullptr)(data_);
+    }
   }
 
   bool is_posted = false;  // is in woken_, guarded by the mutex
@@ -44,6 +52,8 @@ class Fibers::Fiber final : public Suspender, public FiberNode {
  private:
   Fibers& thread_;
   FiberContext context_;
+  void (*work_)(void*) = nullptr;  // to be called on the stack of the thread
+  void* data_ = nullptr;
 };
 
 Fibers::Fibers(FibersOptions options, std::function<void(Fibers&)> task)

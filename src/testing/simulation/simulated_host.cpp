@@ -40,6 +40,11 @@ class SimulatedHost::Fiber final : public evenkeel::detail::Suspender {
     deadline_ = TimePoint::max();
   }
   void wake() noexcept override { woken_ = true; }
+  void call_on_thread(void (*work)(void*), void* data) noexcept override {
+    work_ = work;
+    data_ = data;
+    context_.suspend();
+  }
   bool is_idle() const noexcept override { return true; }
 
   void idle() {
@@ -50,9 +55,13 @@ class SimulatedHost::Fiber final : public evenkeel::detail::Suspender {
   void resume() {
     woken_ = false;
     Suspender* const outer = current();
-    set_current(this);
-    context_.resume();
-    set_current(outer);
+    for (;;) {
+      set_current(this);
+      context_.resume();
+      set_current(outer);
+      if (work_ == nullptr) return;
+      std::exchange(work_, nullptr)(data_);
+    }
   }
   bool is_ready(TimePoint now) const { return woken_ || deadline_ <= now; }
   bool waits_for_a_turn() const { return idle_; }
@@ -63,6 +72,8 @@ class SimulatedHost::Fiber final : public evenkeel::detail::Suspender {
   evenkeel::detail::FiberStacks stack_{stack_bytes};
   evenkeel::detail::FiberContext context_;
   TimePoint deadline_ = TimePoint::max();
+  void (*work_)(void*) = nullptr;  // to be called on the stack of the thread
+  void* data_ = nullptr;
   bool woken_ = true;  // to be started
   bool idle_ = false;
 };
