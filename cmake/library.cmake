@@ -49,7 +49,7 @@ endfunction()
 # the property SKIP_UNITY_BUILD_INCLUSION.
 function(evenkeel_speed_up_test target)
   cmake_parse_arguments(arg "HEAVY" "" "LINK" ${ARGN})
-  evenkeel_compile_in_batches(${target} 5)
+  evenkeel_compile_in_batches(${target} 10)
   if(EVENKEEL_UNITY_BUILD)
     # A local variable may have the name of another source's constant. Linked, because the last option of a warning counts.
     if(NOT TARGET evenkeel_batch_warnings)

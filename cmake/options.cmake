@@ -60,6 +60,12 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
 endif()
 
+# g++ collects garbage from 128 MB on and then each time its heap has doubled, a tenth of the time of a batch of sources; from
+# 1 GB on, a batch takes a fifth more memory, 2 GB at most.
+if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options("SHELL:--param ggc-min-heapsize=1000000")
+endif()
+
 if(EVENKEEL_SANITIZE)
   add_compile_options(-fsanitize=${EVENKEEL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${EVENKEEL_SANITIZE})
