@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 using tests::FakeTransport;
 using tests::Widget;
 
-constexpr const char* web =
+constexpr const char* served_widget =
     R"({"apiVersion":"test.dev/v1","kind":"Widget","metadata":{"name":"web","namespace":"default"}})";
 
 class FlowControlConcurrency : public ::testing::Test {
@@ -33,7 +33,7 @@ class FlowControlConcurrency : public ::testing::Test {
                   {.transport = transport, .clock = clock, .flow_control = flow_control});
   }
   void get(const Client& from) {
-    transport->reply(200, web);
+    transport->reply(200, served_widget);
     from.get<Widget>(key);
   }
   std::size_t sent() { return transport->requests().size(); }

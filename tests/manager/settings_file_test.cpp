@@ -105,13 +105,13 @@ TEST(SettingsFile, MayBeEmpty) {
   }
 }
 
-struct Wrong {
+struct WrongFile {
   const char* text;
   const char* says;
 };
 
 TEST(SettingsFile, NamesFileLineControllerAndFieldOfWhatIsWrong) {
-  const std::vector<Wrong> all = {
+  const std::vector<WrongFile> all = {
       {"controllers:\n  demo:\n    workers: none\n",
        "f.yaml:3: controllers.demo.workers: \"none\" is not a number from 1 to 4096"},
       {"controllers:\n  demo:\n    workers: [4]\n",
@@ -153,7 +153,7 @@ TEST(SettingsFile, NamesFileLineControllerAndFieldOfWhatIsWrong) {
       {", defaults: {}", "f.yaml:1: the text after this position cannot be parsed"},
       {"--- ,\n---\n", "f.yaml:1: the text after this position cannot be parsed"},
   };
-  for (const Wrong& wrong : all) {
+  for (const WrongFile& wrong : all) {
     try {
       parse_settings(wrong.text, "f.yaml");
       ADD_FAILURE() << "taken: " << wrong.text;

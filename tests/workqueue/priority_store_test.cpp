@@ -32,7 +32,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing_support::Core;
 using Keys = std::vector<std::string>;
-using Depths = std::map<std::string, std::size_t>;
+using DepthsByLabel = std::map<std::string, std::size_t>;
 
 static_assert(BackingStore<PriorityStore, QueueNode<std::string>>);
 
@@ -72,8 +72,8 @@ class PriorityQueue : public testing::Test {
       return claim ? text(*claim) : "end";
     });
   }
-  Depths depths() {
-    Depths depths;
+  DepthsByLabel depths() {
+    DepthsByLabel depths;
     for (const LabelledDepth& at : depths_of(queue)) depths[at.label] = at.depth;
     return depths;
   }
@@ -87,7 +87,7 @@ class PriorityQueue : public testing::Test {
 TEST_F(PriorityQueue, HandsOutInTheOrderOfAdding) {
   add({"foo"});
   EXPECT_EQ(take(), "foo/0");
-  EXPECT_EQ(depths(), (Depths{{"0", 0}}));
+  EXPECT_EQ(depths(), (DepthsByLabel{{"0", 0}}));
   EXPECT_EQ(adds(), 1U);
   EXPECT_EQ(retries(), 0U);
   add({"foo", "bar"});
@@ -100,12 +100,12 @@ TEST_F(PriorityQueue, AHeldKeyIsPassedOverAndComesBackToItsPlace) {
   auto foo = queue.try_get();
   add({"foo", "bar"});
   EXPECT_EQ(take(), "bar/0");
-  EXPECT_EQ(depths(), (Depths{{"0", 1}}));
+  EXPECT_EQ(depths(), (DepthsByLabel{{"0", 1}}));
   EXPECT_EQ(adds(), 3U);
   add({"baz"});
   foo->done();
   EXPECT_EQ(take(), "foo/0");
-  EXPECT_EQ(depths(), (Depths{{"0", 1}}));
+  EXPECT_EQ(depths(), (DepthsByLabel{{"0", 1}}));
   EXPECT_EQ(adds(), 4U);
   EXPECT_EQ(take(), "baz/0");
 }
@@ -113,7 +113,7 @@ TEST_F(PriorityQueue, AHeldKeyIsPassedOverAndComesBackToItsPlace) {
 TEST_F(PriorityQueue, HoldsAKeyOnce) {
   add({"foo", "foo"});
   EXPECT_EQ(queue.size(), 1U);
-  EXPECT_EQ(depths(), (Depths{{"0", 1}}));
+  EXPECT_EQ(depths(), (DepthsByLabel{{"0", 1}}));
   EXPECT_EQ(adds(), 1U);
 }
 
@@ -125,11 +125,11 @@ TEST_F(PriorityQueue, AKeyAddedWhileHeldRunsOnceMore) {
   EXPECT_EQ(held->priority().value, 0);
   add({"foo"});
   EXPECT_EQ(queue.size(), 0U);
-  EXPECT_EQ(depths(), (Depths{{"0", 1}}));
+  EXPECT_EQ(depths(), (DepthsByLabel{{"0", 1}}));
   held->done();
   EXPECT_EQ(queue.size(), 1U);
   EXPECT_EQ(take_all(), Keys{"foo/0"});
-  EXPECT_EQ(depths(), (Depths{{"0", 0}}));
+  EXPECT_EQ(depths(), (DepthsByLabel{{"0", 0}}));
   EXPECT_EQ(adds(), 2U);
 }
 
@@ -137,11 +137,11 @@ TEST_F(PriorityQueue, RaisesAPriorityAndNeverLowersIt) {
   queue.add("foo", 1);
   queue.add("foo", 2);
   EXPECT_EQ(take(), "foo/2");
-  EXPECT_EQ(depths(), (Depths{{"1", 0}, {"2", 0}}));
+  EXPECT_EQ(depths(), (DepthsByLabel{{"1", 0}, {"2", 0}}));
   EXPECT_EQ(adds(), 1U);
   queue.add("foo", 2);
   queue.add("foo", 1);
-  EXPECT_EQ(depths(), (Depths{{"1", 0}, {"2", 1}}));
+  EXPECT_EQ(depths(), (DepthsByLabel{{"1", 0}, {"2", 1}}));
   EXPECT_EQ(take(), "foo/2");
 }
 
@@ -150,7 +150,7 @@ TEST_F(PriorityQueue, ARaisedKeyComesFirst) {
   queue.add("baz", 1);
   EXPECT_EQ(take(), "baz/1");
   EXPECT_EQ(queue.size(), 2U);
-  EXPECT_EQ(depths(), (Depths{{"0", 2}, {"1", 0}}));
+  EXPECT_EQ(depths(), (DepthsByLabel{{"0", 2}, {"1", 0}}));
   EXPECT_EQ(adds(), 3U);
   EXPECT_EQ(take_all(), (Keys{"foo/0", "bar/0"}));
 }
@@ -191,7 +191,7 @@ TEST_F(PriorityQueue, WaitingKeysDoNotCountAsQueued) {
   queue.add_after("bar", 1min);
   add({"bal"});
   EXPECT_EQ(queue.size(), 2U);
-  EXPECT_EQ(depths(), (Depths{{"0", 2}}));
+  EXPECT_EQ(depths(), (DepthsByLabel{{"0", 2}}));
 }
 
 TEST_F(PriorityQueue, AfterShutDownNowNothingIsHandedOutAndNothingBlocks) {
@@ -207,12 +207,12 @@ TEST_F(PriorityQueue, AfterShutDownNowNothingIsHandedOutAndNothingBlocks) {
 TEST_F(PriorityQueue, AWaitingKeyIsCountedWhenItIsAddedAgain) {
   queue.add_after("foo", 1h);
   EXPECT_EQ(queue.size(), 0U);
-  EXPECT_EQ(depths(), Depths{});
+  EXPECT_EQ(depths(), DepthsByLabel{});
   add({"foo"});
   EXPECT_EQ(queue.size(), 1U);
-  EXPECT_EQ(depths(), (Depths{{"0", 1}}));
+  EXPECT_EQ(depths(), (DepthsByLabel{{"0", 1}}));
   EXPECT_EQ(take(), "foo/0");
-  EXPECT_EQ(depths(), (Depths{{"0", 0}}));
+  EXPECT_EQ(depths(), (DepthsByLabel{{"0", 0}}));
   clock->advance(1h);
   EXPECT_EQ(take(), "nothing");
 }
@@ -221,9 +221,9 @@ TEST_F(PriorityQueue, AWaitingKeyIsCountedUnderThePriorityThatItBecomesReadyWith
   queue.add_after("foo", 1h, 0);
   queue.add("foo", 1);
   EXPECT_EQ(queue.size(), 1U);
-  EXPECT_EQ(depths(), (Depths{{"1", 1}}));
+  EXPECT_EQ(depths(), (DepthsByLabel{{"1", 1}}));
   EXPECT_EQ(take(), "foo/1");
-  EXPECT_EQ(depths(), (Depths{{"1", 0}}));
+  EXPECT_EQ(depths(), (DepthsByLabel{{"1", 0}}));
 }
 
 TEST_F(PriorityQueue, AKeyThatBecomesReadyGoesBehindWhatIsReady) {  // controller-runtime: before
@@ -321,13 +321,13 @@ TEST_F(PriorityQueue, DelayedKeysCountOnceTheyAreReady) {
     queue.add_after("bar", 500ms);
     add({"baz", "bal"});
     EXPECT_EQ(queue.size(), 2U);
-    EXPECT_EQ(depths(), (Depths{{"0", 2}}));
+    EXPECT_EQ(depths(), (DepthsByLabel{{"0", 2}}));
     clock->advance(1s);
     EXPECT_EQ(queue.size(), 4U);
-    EXPECT_EQ(depths(), (Depths{{"0", 4}}));
+    EXPECT_EQ(depths(), (DepthsByLabel{{"0", 4}}));
     EXPECT_EQ(take_all(), (Keys{"baz/0", "bal/0", "foo/0", "bar/0"}));
     EXPECT_EQ(queue.size(), 0U);
-    EXPECT_EQ(depths(), (Depths{{"0", 0}}));
+    EXPECT_EQ(depths(), (DepthsByLabel{{"0", 0}}));
   }
 }
 
@@ -335,11 +335,11 @@ TEST_F(PriorityQueue, AKeyWhoseDelayIsOverIsCountedOnce) {
   queue.add_after("foo", 50ms);
   clock->advance(50ms);
   EXPECT_EQ(queue.size(), 1U);
-  EXPECT_EQ(depths(), (Depths{{"0", 1}}));
+  EXPECT_EQ(depths(), (DepthsByLabel{{"0", 1}}));
   add({"foo"});
-  EXPECT_EQ(depths(), (Depths{{"0", 1}}));
+  EXPECT_EQ(depths(), (DepthsByLabel{{"0", 1}}));
   EXPECT_EQ(take(), "foo/0");
-  EXPECT_EQ(depths(), (Depths{{"0", 0}}));
+  EXPECT_EQ(depths(), (DepthsByLabel{{"0", 0}}));
 }
 
 TEST(PriorityQueueDepth, HasASeriesForEachOfTheFirst25PrioritiesAndOneForTheRest) {
