@@ -67,11 +67,14 @@ std::optional<ShardCore::Step> ShardCore::table_step(TimePoint now, WallTime wal
 
 // The whole plan, with what this member gives up.
 ShardTable ShardCore::planned(TimePoint now) const {
-  ShardTable plan =
-      table_ ? *table_
-             : ShardTable{.slots = std::vector<SlotEntry>(options_.slots), .division = options_.division};
+  ShardTable plan = table_ ? *table_
+                           : ShardTable{.slots = std::vector<SlotEntry>(options_.slots),
+                                        .division = options_.division,
+                                        .ranges = own_ranges(options_.slots)};
   if (is_foreign() && !leaving_ && is_deserted(now)) {
-    plan.divide(options_.division);
+    plan.divide(options_.division, own_ranges(plan.slots.size()));
+  } else if (!is_foreign() && !leaving_ && !plan.ranges.empty() && is_idle()) {
+    plan.divide(options_.division, own_ranges(plan.slots.size()));
   } else if (withdraws()) {
     plan.leaving.insert(options_.member);
   }
@@ -182,9 +185,19 @@ bool ShardCore::is_deserted(TimePoint now) const {
   for (const std::string& name : living(now)) {
     if (division_of(name) == table_->division) return false;
   }
-  return std::all_of(table_->slots.begin(), table_->slots.end(), [this](const SlotEntry& entry) {
-    return entry.holder.empty() || has_ended(entry.holder);
-  });
+  return is_idle();
+}
+
+// Returns true if no slot has a holder that has not ended.
+bool ShardCore::is_idle() const {
+  return table_ && std::all_of(table_->slots.begin(), table_->slots.end(), [this](const SlotEntry& entry) {
+           return entry.holder.empty() || has_ended(entry.holder);
+         });
+}
+
+SlotRanges ShardCore::own_ranges(std::size_t slots) const {
+  if (options_.division != division_name(ShardBy::namespace_range)) return {};
+  return SlotRanges::around(options_.hashes, slots);
 }
 
 // Returns true if the table must say that this member is given nothing. Earlier versions do not compare

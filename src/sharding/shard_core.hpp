@@ -26,6 +26,8 @@ struct ShardCoreOptions {
   std::string member = {};  ///< Name and holder of this member's own Lease; never used twice.
   std::size_t slots = 64;   ///< Used if there is no table yet.
   std::string division = "object";  ///< Name of this member's division, which its Lease has as a label.
+  /// For ShardBy::namespace_range: hashes of the namespaces, to which a new table fits its ranges.
+  std::vector<std::uint64_t> hashes = {};
   Duration lease_duration = {};
   Duration retry_period = {};
 };
@@ -46,6 +48,8 @@ struct ShardCoreOptions {
 /// A member whose division differs from the table's runs nothing, and is given nothing. When all members of
 /// the table's division have ended, and no slot has a holder that has not, those of another division make the
 /// table theirs, by an update like any other: nobody runs a key of the version that it was decided on.
+/// Likewise the ranges of a ring that divides by ranges are made anew when no slot has a holder that has not
+/// ended: the namespaces may have become others.
 ///
 /// Driver:
 ///  1. calls next_step(), sends its request if it has one, and calls it again until it has none;
@@ -158,6 +162,8 @@ class ShardCore {
   const std::string& division_of(const std::string& member) const;
   bool is_foreign() const;
   bool is_deserted(TimePoint now) const;
+  bool is_idle() const;
+  SlotRanges own_ranges(std::size_t slots) const;
   bool gives_all() const { return leaving_ || is_foreign(); }
   bool withdraws() const;
   std::string division_problem() const;

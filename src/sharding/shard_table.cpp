@@ -2,8 +2,10 @@
 #include "sharding/shard_table.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include <evenkeel/api/codec.hpp>
@@ -74,10 +76,35 @@ class Distribution {
 
 }  // namespace
 
+namespace {
+
+// Returns the ranges of a table that has some.
+SlotRanges read_ranges(const Json& starts, std::size_t slots, const std::string& where) {
+  if (starts.size() != slots) throw DecodeError(where, "expected an item for each slot");
+  std::vector<std::uint64_t> numbers;
+  for (const Json& start : starts.as_array()) {
+    const std::string text = start.string_or("");
+    std::uint64_t number = 0;
+    const char* end = text.data() + text.size();
+    if (text.size() != 16 || std::from_chars(text.data(), end, number, 16).ptr != end)
+      throw DecodeError(where, "expected texts of 16 hexadecimal digits");
+    numbers.push_back(number);
+  }
+  try {
+    return SlotRanges(std::move(numbers));
+  } catch (const std::invalid_argument& error) {
+    throw DecodeError(where, error.what());
+  }
+}
+
+}  // namespace
+
 std::string division_name(ShardBy by) {
   switch (by) {
     case ShardBy::object:
       return "object";
+    case ShardBy::namespace_range:
+      return "namespace-range";
     case ShardBy::namespace_:
       break;
   }
@@ -109,6 +136,10 @@ ShardTable ShardTable::read(const Json& lease) {
                            .next = member_at(members, slot[1].as_integer(), path),
                            .generation = static_cast<std::uint64_t>(slot[2].as_integer())});
   }
+  if (json["starts"].is_array() || table.division == division_name(ShardBy::namespace_range)) {
+    if (!json["starts"].is_array()) throw DecodeError(where + ": starts", "expected array");
+    table.ranges = read_ranges(json["starts"], table.slots.size(), where + ": starts");
+  }
   const Json& leaving = json["leaving"];
   for (std::size_t i = 0; i < leaving.size(); ++i) table.leaving.insert(leaving[i].string_or(""));
   return table;
@@ -129,8 +160,13 @@ std::string ShardTable::text() const {
   }
   Json gone = Json::array();
   for (const std::string& member : leaving) gone.push_back(member);
-  return Json::object({{"members", std::move(members)}, {"slots", std::move(entries)}, {"leaving", gone}})
-      .dump();
+  Json document =
+      Json::object({{"members", std::move(members)}, {"slots", std::move(entries)}, {"leaving", gone}});
+  if (ranges.empty()) return document.dump();
+  Json starts = Json::array();
+  for (const std::uint64_t start : ranges.starts()) starts.push_back(hash_text(start).substr(2));
+  document["starts"] = std::move(starts);
+  return document.dump();
 }
 
 bool ShardTable::names(const std::string& member) const {
@@ -145,12 +181,13 @@ void ShardTable::give(Slot slot, const std::string& member) {
   entry.next.clear();
 }
 
-void ShardTable::divide(const std::string& by) {
+void ShardTable::divide(const std::string& by, SlotRanges by_ranges) {
   std::uint64_t latest = 0;
   for (const SlotEntry& entry : slots) latest = std::max(latest, entry.generation);
   std::fill(slots.begin(), slots.end(), SlotEntry{.generation = latest});
   leaving.clear();
   division = by;
+  ranges = std::move(by_ranges);
 }
 
 void ShardTable::plan(const std::set<std::string>& eligible,

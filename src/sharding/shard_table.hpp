@@ -12,11 +12,14 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/sharding/slot.hpp>
 
+#include "sharding/slot_ranges.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Returns the text by which Leases name a division of the keys into slots: "object", "namespace".
+/// Returns the text by which Leases name a division of the keys into slots: "object", "namespace",
+/// "namespace-range".
 std::string division_name(ShardBy by);
 
 /// One slot of the table.
@@ -33,6 +36,7 @@ struct ShardTable {
   std::vector<SlotEntry> slots = {};
   std::set<std::string> leaving = {};  ///< Members that hand over everything and get nothing.
   std::string division = "object";     ///< Name of the division of the keys.
+  SlotRanges ranges = {};              ///< Of the slots, if they are ranges; otherwise empty.
   bool operator==(const ShardTable&) const = default;
 
   /// Name of the annotation.
@@ -55,7 +59,7 @@ struct ShardTable {
   void give(Slot slot, const std::string& member);
   /// Begins another division: no slot has a holder, and each generation to come is greater than all earlier
   /// ones of all slots, because a key is in another slot than before.
-  void divide(const std::string& by);
+  void divide(const std::string& by, SlotRanges by_ranges = {});
 };
 
 }  // namespace detail

@@ -13,6 +13,7 @@
 #include <evenkeel/api/kinds/coordination.hpp>
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/duration_text.hpp>
+#include <evenkeel/base/hash_ranges.hpp>
 #include <evenkeel/base/metrics.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/stop.hpp>
@@ -21,6 +22,8 @@
 #include <evenkeel/election/elector.hpp>
 #include <evenkeel/sharding/shards.hpp>
 
+#include "base/fnv1a.hpp"
+#include "sharding/held_share.hpp"
 #include "sharding/shard_core.hpp"
 
 namespace evenkeel {
@@ -96,6 +99,10 @@ class Shards::State final : public std::enable_shared_from_this<State> {
     MutexLock lock(mutex_);
     listeners_.push_back(std::move(listener));
   }
+  void add_observer(std::function<void(const HashRanges&)> observer) {
+    MutexLock lock(mutex_);
+    observers_.push_back(std::move(observer));
+  }
   ShardsStatus status() const;
   std::string problem(Duration tolerance) const;
   const ShardOptions& options() const { return options_; }
@@ -115,10 +122,13 @@ class Shards::State final : public std::enable_shared_from_this<State> {
     return {{ShardCore::label, options_.name},
             {detail::ShardTable::division_label, detail::division_name(options_.by)}};
   }
+  std::optional<std::vector<std::uint64_t>> namespace_hashes(const std::stop_token& stop);
   void take_part(std::shared_ptr<Elector> elector, const std::stop_token& stop, const std::stop_token& lost);
   bool turn(MutexLock& lock, const std::stop_token& stop,
             const std::stop_token& lost) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
   std::vector<bool> apply_changes() EVENKEEL_REQUIRES(mutex_);
+  bool take_table() EVENKEEL_REQUIRES(mutex_);
+  void tell_needed(MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
   void note_drained(Slot slot) EVENKEEL_REQUIRES(mutex_);
   TimePoint cancel_late_runs() EVENKEEL_REQUIRES(mutex_);
   void lose_all() EVENKEEL_REQUIRES(mutex_);
@@ -152,7 +162,11 @@ class Shards::State final : public std::enable_shared_from_this<State> {
   bool leaving_ EVENKEEL_GUARDED_BY(mutex_) = false;
   std::vector<std::stop_source> to_stop_ EVENKEEL_GUARDED_BY(mutex_);
   std::vector<SlotState> slots_ EVENKEEL_GUARDED_BY(mutex_);
+  detail::SlotRanges ranges_ EVENKEEL_GUARDED_BY(mutex_);          // of the slots; empty for other divisions
+  std::vector<std::uint64_t> hashes_ EVENKEEL_GUARDED_BY(mutex_);  // of the namespaces, for a new table
+  detail::HeldShare share_ EVENKEEL_GUARDED_BY(mutex_);
   std::vector<std::function<void(const std::vector<bool>&)>> listeners_ EVENKEEL_GUARDED_BY(mutex_);
+  std::vector<std::function<void(const HashRanges&)>> observers_ EVENKEEL_GUARDED_BY(mutex_);
   ShardsStatus counts_ EVENKEEL_GUARDED_BY(mutex_);  // the counters of it
   std::string logged_problem_ EVENKEEL_GUARDED_BY(mutex_);
   std::optional<TimePoint> lost_at_ EVENKEEL_GUARDED_BY(mutex_);
@@ -166,6 +180,12 @@ void Shards::State::run(const std::stop_token& stop) {
       MutexLock lock(mutex_);
       if (leaving_) break;
     }
+    if (options_.by == ShardBy::namespace_range) {
+      auto hashes = namespace_hashes(stop);
+      if (!hashes) break;
+      MutexLock lock(mutex_);
+      hashes_ = std::move(*hashes);
+    }
     const std::string member = options_.name + "-" + options_.identity + "-" + random_digits();
     const auto elector =
         std::make_shared<Elector>(client_, ElectionOptions{.name = member,
@@ -176,6 +196,39 @@ void Shards::State::run(const std::stop_token& stop) {
                                                            .renew_deadline = options_.renew_deadline,
                                                            .retry_period = options_.retry_period});
     elector->run(stop, [&](const Leadership& leadership) { take_part(elector, stop, leadership.lost); });
+  }
+}
+
+// Returns nothing if it was stopped.
+std::optional<std::vector<std::uint64_t>> Shards::State::namespace_hashes(const std::stop_token& stop) {
+  const StopWaker on_stop(stop, mutex_, changed_);
+  while (true) {
+    try {
+      const ResourceId namespaces("", "v1", "Namespace", "namespaces", Scope::cluster);
+      const Client client = client_.with({.stop = stop, .timeout = request_timeout, .metadata_only = true});
+      std::vector<std::uint64_t> hashes;
+      for (const auto& one : client.run(calls::list(namespaces)).items)
+        hashes.push_back(detail::fnv1a(one->body().at({"metadata", "name"}).string_or("")));
+      return hashes;
+    } catch (const Cancelled&) {
+      return std::nullopt;
+    } catch (const ApiError& refusal) {
+      if (refusal.code() == 403) {
+        log_.warn(
+            "the program may not list namespaces: a new table divides the hashes of their names evenly, "
+            "which may put most of them into one slot",
+            {{"error", refusal.what()}});
+        return std::vector<std::uint64_t>();
+      }
+      log_.warn("the namespaces cannot be listed; it is tried again", {{"error", refusal.what()}});
+    } catch (const Error& failure) {
+      log_.warn("the namespaces cannot be listed; it is tried again", {{"error", failure.what()}});
+    }
+    const TimePoint due = deadline_after(clock_->now(), options_.retry_period);
+    MutexLock lock(mutex_);
+    while (clock_->now() < due && !stop.stop_requested() && !leaving_)
+      clock_->wait_until(changed_, lock, due);
+    if (stop.stop_requested() || leaving_) return std::nullopt;
   }
 }
 
@@ -192,8 +245,10 @@ void Shards::State::take_part(std::shared_ptr<Elector> elector, const std::stop_
                                                                .member = member,
                                                                .slots = options_.slots,
                                                                .division = detail::division_name(options_.by),
+                                                               .hashes = hashes_,
                                                                .lease_duration = options_.lease_duration,
                                                                .retry_period = options_.retry_period});
+  share_.on_joined();
   heard_ = clock_->now();
   log_.info("joined the ring", {{"member", member}});
   while (turn(lock, stop, lost)) {
@@ -234,7 +289,8 @@ bool Shards::State::turn(MutexLock& lock, const std::stop_token& stop, const std
   const bool moved = before != counts_.gained + counts_.given + counts_.lost;
   const TimePoint cancel_at = cancel_late_runs();
   stop_runs(lock);
-  if (moved) announce(lock, gained);
+  tell_needed(lock);
+  if (moved || !gained.empty()) announce(lock, gained);
   if (logged_problem_ != core_->problem()) {
     logged_problem_ = core_->problem();
     if (!logged_problem_.empty())
@@ -267,6 +323,20 @@ void Shards::State::announce(MutexLock& lock, const std::vector<bool>& gained) {
   lock.lock();
 }
 
+// The table, the slots and the runs are as they were when needed was decided, as far as that matters: only
+// this thread lets runs begin in further slots.
+void Shards::State::tell_needed(MutexLock& lock) {
+  if (!core_->table() || ranges_.empty()) return;
+  std::vector<bool> used;
+  for (const SlotState& slot : slots_) used.push_back(slot.phase != Phase::other || slot.runs > 0);
+  const auto needed = share_.next_needed(*core_->table(), elector_->identity(), used);
+  if (!needed) return;
+  const auto observers = observers_;
+  lock.unlock();
+  for (const auto& observer : observers) observer(*needed);
+  lock.lock();
+}
+
 void Shards::State::leave() noexcept {
   MutexLock lock(mutex_);
   leaving_ = true;
@@ -279,9 +349,7 @@ void Shards::State::leave() noexcept {
 // Returns the slots that were gained; empty if there are none.
 std::vector<bool> Shards::State::apply_changes() {
   std::vector<bool> gained;
-  if (core_->table() && slots_.size() != core_->table()->slots.size()) {
-    if (idle()) slots_ = std::vector<SlotState>(core_->table()->slots.size());
-  }
+  const bool has_waited = take_table();
   for (const ShardCore::Change& change : core_->take_changes()) {
     if (change.slot >= slots_.size()) continue;
     SlotState& slot = slots_[change.slot];
@@ -311,7 +379,26 @@ std::vector<bool> Shards::State::apply_changes() {
         break;
     }
   }
+  for (Slot slot = 0; has_waited && slot < slots_.size(); ++slot) {
+    gained.resize(slots_.size());
+    gained[slot] = gained[slot] || slots_[slot].phase == Phase::owned;
+  }
   return gained;
+}
+
+// Takes the slots of the table over while nothing runs. Until then no key has a slot, if it may have been in
+// another one. Returns true if that has been so for keys of slots that were gained.
+bool Shards::State::take_table() {
+  if (!core_->table()) return false;
+  const detail::ShardTable& table = *core_->table();
+  const bool others = options_.by == ShardBy::namespace_range && ranges_ != table.ranges;
+  if (!idle()) {
+    if (others) ranges_ = {};
+    return false;
+  }
+  if (slots_.size() != table.slots.size()) slots_ = std::vector<SlotState>(table.slots.size());
+  if (others) ranges_ = table.ranges;
+  return others;
 }
 
 void Shards::State::note_drained(Slot slot) {
@@ -390,12 +477,17 @@ void Shards::State::exit(Slot slot) noexcept {
   SlotState& state = slots_[slot];
   if (--state.runs > 0) return;
   if (state.phase == Phase::draining) note_drained(slot);
+  signalled_ = true;  // the caches need no more what is another's by now
   changed_.notify_all();
 }
 
 std::optional<Slot> Shards::State::slot_of(std::string_view namespace_, std::string_view name) const {
   MutexLock lock(mutex_);
   if (slots_.empty()) return std::nullopt;
+  if (options_.by == ShardBy::namespace_range) {
+    if (ranges_.size() != slots_.size()) return std::nullopt;
+    return detail::slot_in(ranges_, namespace_, name);
+  }
   return v0::slot_of(namespace_, name, slots_.size(), options_.by);
 }
 
@@ -634,6 +726,9 @@ std::string Shards::describe_owner(std::string_view namespace_, std::string_view
 }
 void Shards::on_gained(std::function<void(const std::vector<bool>&)> listener) {
   state_->add_listener(std::move(listener));
+}
+void Shards::on_needed(std::function<void(const HashRanges&)> observer) {
+  state_->add_observer(std::move(observer));
 }
 ShardsStatus Shards::status() const {
   return state_->status();

@@ -192,5 +192,41 @@ TEST_F(ShardCoreDivision, GivesBackAtOnceWhatAnEarlierVersionGave) {
   EXPECT_FALSE(request) << "the rest is for ring-1 to do";
 }
 
+/// Lists Leases to a member of a ring by ranges, and returns the table that it writes then; empty: none.
+std::optional<ShardTable> table_written(const ShardTable& before, const Json& other) {
+  detail::ShardCoreOptions own = options("namespace-range");
+  own.hashes = {1000, 3000};
+  ShardCore core(own);
+  TimePoint now{1h};
+  auto request = core.next_step(now, WallTime()).request;
+  const Json table = table_lease(before, "7", "namespace-range");
+  core.on_listed(request->id, {table, other}, "10", now);
+  request = core.next_step(now, WallTime()).request;
+  now += 3s;  // another member's turn has passed
+  if (!request) request = core.next_step(now, WallTime()).request;
+  if (!request || request->name != "ring") return std::nullopt;
+  return ShardTable::read(request->body);
+}
+
+TEST(ShardCore, FitsTheRangesAnewWhenNobodyHasASlot) {
+  const ShardTable before{.slots = {{"ring-1", "", 4}, {"ring-1", "", 6}},
+                          .division = "namespace-range",
+                          .ranges = detail::SlotRanges({0, 5})};
+  const auto after = table_written(before, lease("ring-1", "", "6", "namespace-range"));
+  ASSERT_TRUE(after);
+  EXPECT_EQ(after->ranges, detail::SlotRanges({0, 2000}));
+  for (const SlotEntry& slot : after->slots) EXPECT_EQ(slot, (SlotEntry{"ring-2", "", 7}));
+}
+
+TEST(ShardCore, LeavesTheRangesWhileASlotHasAHolder) {
+  const ShardTable before{.slots = {{"ring-1", "", 4}, {"", "", 6}},
+                          .division = "namespace-range",
+                          .ranges = detail::SlotRanges({0, 5})};
+  const auto after = table_written(before, lease("ring-1", "ring-1", "6", "namespace-range"));
+  ASSERT_TRUE(after);
+  EXPECT_EQ(after->ranges, before.ranges);
+  EXPECT_EQ(after->slots[1], (SlotEntry{"ring-2", "", 7}));
+}
+
 }  // namespace
 }  // namespace evenkeel::shard_core

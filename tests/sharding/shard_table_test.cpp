@@ -53,6 +53,40 @@ TEST(ShardTable, ReadsWhatItWrites) {
   EXPECT_EQ(ShardTable::read(lease), table);
 }
 
+TEST(ShardTable, ReadsTheRangesThatItWrites) {
+  const ShardTable table{.slots = {{"a", "", 1}, {"a", "", 1}},
+                         .division = division_name(ShardBy::namespace_range),
+                         .ranges = detail::SlotRanges({0, 0xc000000000000001})};
+  EXPECT_NE(table.text().find(R"("starts":["0000000000000000","c000000000000001"])"), std::string::npos)
+      << table.text();
+  Json lease;
+  lease["metadata"]["labels"][ShardTable::division_label] = "namespace-range";
+  lease["metadata"]["annotations"][ShardTable::annotation] = table.text();
+  EXPECT_EQ(ShardTable::read(lease), table);
+}
+
+TEST(ShardTable, NamesTheFieldOfBadRanges) {
+  const std::string where = "Lease apps/op: annotation sharding.evenkeel.dev/table: starts: ";
+  const auto of = [](const std::string& starts) {
+    return refusal(R"({"members":["a"],"slots":[[0,-1,1],[0,-1,1]],"starts":)" + starts + "}");
+  };
+  EXPECT_EQ(of(R"(["0000000000000000"])"), where + "expected an item for each slot");
+  for (const char* bad : {"1", "00000000000000001", "000000000000000g", ""})
+    EXPECT_EQ(of(R"(["0000000000000000",")" + std::string(bad) + "\"]"),
+              where + "expected texts of 16 hexadecimal digits");
+  EXPECT_EQ(of(R"(["0000000000000000","0000000000000000"])"),
+            where + "the first must be 0, and they must ascend");
+  Json lease = Json::object({{"metadata", Json::object({{"namespace", "apps"}, {"name", "op"}})}});
+  lease["metadata"]["labels"][ShardTable::division_label] = "namespace-range";
+  lease["metadata"]["annotations"][ShardTable::annotation] = R"({"members":["a"],"slots":[[0,-1,1]]})";
+  try {
+    ShardTable::read(lease);
+    ADD_FAILURE();
+  } catch (const std::exception& error) {
+    EXPECT_EQ(error.what(), where + "expected array");
+  }
+}
+
 TEST(ShardTable, GivesAFreeSlotAtOnceAndAsksForAHeldOne) {
   ShardTable table{.slots = std::vector<SlotEntry>(4)};
   table.plan({"a"}, nobody_ended);

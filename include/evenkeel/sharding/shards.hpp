@@ -22,6 +22,7 @@
 namespace evenkeel {
 inline namespace v0 {
 
+class HashRanges;
 class MetricSink;
 
 struct ShardOptions {
@@ -34,7 +35,8 @@ struct ShardOptions {
   /// disagree, the one that created the table is right.
   std::size_t slots = 64;
   /// Must be the same in all replicas. One that differs from the table runs no keys until all replicas with
-  /// the table's have ended, and says so (docs/sharding.md).
+  /// the table's have ended, and says so (docs/sharding.md). ShardBy::namespace_range needs the permission to
+  /// list namespaces, to make ranges that have equally many.
   ShardBy by = ShardBy::object;
   /// Time without a renewal after which the others take over. Whole seconds, rounded up.
   Duration lease_duration = std::chrono::seconds{15};
@@ -121,6 +123,12 @@ class EVENKEEL_API Shards {
   /// Adds a listener for slots that this replica gains: `gained[slot]` is true for them. Called on the thread
   /// of run(), under no lock; must not throw. To be added before run().
   void on_gained(std::function<void(const std::vector<bool>& gained)> listener);
+  /// With ShardBy::namespace_range, adds an observer of the hashes of namespaces (FNV-1a, 64 bits) whose
+  /// objects this replica needs: those of the slots that it has or will be given, and of those whose last
+  /// runs have not ended. After each call no run begins in other namespaces before the next call. Called on
+  /// the thread of run(), under no lock, before the listeners of on_gained(); must not throw. To be added
+  /// before run().
+  void on_needed(std::function<void(const HashRanges& needed)> observer);
 
   ShardsStatus status() const;
   /// For a liveness probe: the problem if the membership was lost longer than `tolerance` ago and runs of it

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include <evenkeel/api/json.hpp>
+#include <evenkeel/base/hash_ranges.hpp>
 
 #include "apiserver/store/resource_type.hpp"
-#include "base/hash_range.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -78,7 +78,7 @@ class ShardQuery {
 
  private:
   std::string field_;
-  std::vector<detail::HashRange> ranges_;
+  std::vector<HashRange> ranges_;
 };
 
 /// The selectors of a request.

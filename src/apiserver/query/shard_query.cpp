@@ -23,7 +23,7 @@ constexpr std::string_view end_of_hashes = "0x10000000000000000";
 
 struct ShardRange {
   std::string field;
-  detail::HashRange hashes;
+  HashRange hashes;
 };
 
 [[noreturn]] void refuse(const std::string& problem) {
@@ -188,7 +188,7 @@ bool ShardQuery::matches(const Stored& object) const {
   const std::uint64_t hash =
       detail::fnv1a(field_ == shard_query::by_uid ? object.uid() : object.namespace_());
   return std::any_of(ranges_.begin(), ranges_.end(),
-                     [hash](const detail::HashRange& range) { return range.contains(hash); });
+                     [hash](const HashRange& range) { return range.contains(hash); });
 }
 
 }  // namespace apiserver
