@@ -191,15 +191,18 @@ TEST_F(ShardsManagerConcurrency, ARunningReconcileDelaysTheHandOverAndIsCancelle
   ManagerOptions quick = options("first");
   quick.shards->hand_over_timeout = 10ms;
   Manager first(world.client(), quick);
+  std::atomic<int> begun = 0;
   std::atomic<int> cancelled = 0;
   first.add(controller_for<Gadget>([&](Context& context, const Gadget&) {
+              ++begun;
+              context.log().info("begun");
               sleep_until(context.clock(), TimePoint::max(), context.stop());
               ++cancelled;
               context.log().info("cancelled");
               return done();
             }).with({.workers = 40}));
   Running one(first);
-  world.wait_until([&] { return owned(first) == 16; });
+  world.wait_until([&] { return owned(first) == 16 && begun == 40; });
   Manager second(world.client(), options("second"));
   second.add(spec("second"));
   Running two(second);
