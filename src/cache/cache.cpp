@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include <evenkeel/api/selector.hpp>
+#include <evenkeel/base/hash_ranges.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/cache/cache.hpp>
 #include <evenkeel/cache/write_effect.hpp>
@@ -230,6 +231,7 @@ class Cache::Impl final : public detail::Job {
   std::vector<Kept> informers_ EVENKEEL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<Informer>> released_ EVENKEEL_GUARDED_BY(mutex_);  // to be freed by run()
   bool started_ EVENKEEL_GUARDED_BY(mutex_) = false;
+  std::optional<HashRanges> share_ EVENKEEL_GUARDED_BY(mutex_);  // set by select()
   std::vector<std::pair<ResourceId, IndexDefinition>> indexes_ EVENKEEL_GUARDED_BY(mutex_);
   std::vector<std::pair<ResourceId, std::function<std::string(std::string_view)>>> transforms_
       EVENKEEL_GUARDED_BY(mutex_);
@@ -266,7 +268,7 @@ class Cache::Impl final : public detail::Job {
         continue;
       if (!options.label_selector.empty() || !options.field_selector.empty()) continue;
       if (!options.namespace_.empty() && options.namespace_ != namespace_) continue;
-      if (informer->synced()) return informer;
+      if (informer->synced() && informer->holds(namespace_)) return informer;
     }
     return nullptr;
   }
@@ -497,6 +499,7 @@ void Cache::Impl::make(const Client& client, const ResourceId& resource, Informe
                         .tracer = client.tracer()};
   const auto informer = std::make_shared<Informer>(std::move(parts), std::move(options));
   informers_.push_back({.informer = informer});
+  if (share_) informer->select(*share_);
   if (copy) disk_.add(copy, informer);
   add_indexes(*informer);
   if (started_) informer->start();
@@ -524,9 +527,13 @@ Cache::Impl::Kept& Cache::Impl::kept(const Client& client, const ResourceId& res
     const InformerOptions& known = one.informer->options();
     if (!same_resource(one.informer->resource(), resource) || !same_collection(known, options)) continue;
     const KeptParts wanted{.form = options.form, .projection = options.projection};
-    if (one.informer->kept().serve(wanted) || widen(client, one.informer, wanted)) return one;
+    if (!one.informer->kept().serve(wanted) && !widen(client, one.informer, wanted)) continue;
+    if (!options.divisible) one.informer->require_all();
+    return one;
   }
+  const bool divisible = options.divisible;
   make(client, resource, std::move(options));
+  if (!divisible) informers_.back().informer->require_all();
   return informers_.back();
 }
 
@@ -591,6 +598,12 @@ void Cache::Impl::add_transform(const ResourceId& resource, std::function<void(J
 
 void Cache::transform(const ResourceId& resource, std::function<void(Json& object)> transform) {
   impl_->add_transform(resource, std::move(transform));
+}
+
+void Cache::select(const HashRanges& wanted) {
+  MutexLock lock(impl_->mutex_);
+  impl_->share_ = wanted;
+  for (const Impl::Kept& kept : impl_->informers_) kept.informer->select(wanted);
 }
 
 void Cache::start() {

@@ -100,7 +100,7 @@ void DiskCopies::write_all() {
   std::erase_if(entries_, [](const auto& entry) { return entry->informer.expired(); });
   for (const auto& entry : entries_) {
     const auto informer = entry->informer.lock();
-    if (!informer || !informer->synced()) continue;
+    if (!informer || !informer->synced() || !informer->holds({})) continue;
     try {
       write(*entry, *informer);
     } catch (const std::exception& error) {

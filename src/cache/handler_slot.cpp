@@ -26,11 +26,17 @@ HandlerSlot::~HandlerSlot() {
 }
 
 void HandlerSlot::tell(const StoreDelta& delta, bool initial) {
-  queued_ ? push({delta, initial}) : call({delta, initial});
+  Waiting what{.delta = delta, .initial = initial};
+  queued_ ? push(std::move(what)) : call(what);
 }
 
 void HandlerSlot::tell_synced() {
-  queued_ ? push({std::nullopt, false}) : call({std::nullopt, false});
+  queued_ ? push({}) : call({});
+}
+
+void HandlerSlot::tell_held() {
+  Waiting what{.held = true};
+  queued_ ? push(std::move(what)) : call(what);
 }
 
 void HandlerSlot::call(const Waiting& what) {
@@ -44,6 +50,8 @@ void HandlerSlot::call(const Waiting& what) {
                         .initial = what.initial,
                         .resync = delta.resync,
                         .final_state_unknown = delta.final_state_unknown});
+  } else if (what.held) {
+    handler_->on_held();
   } else {
     handler_->on_synced();
     synced_.store(true, std::memory_order_release);

@@ -34,14 +34,16 @@ class HandlerSlot : public std::enable_shared_from_this<HandlerSlot> {
   HandlerId id() const noexcept { return id_; }
   void tell(const StoreDelta& delta, bool initial);
   void tell_synced();
+  void tell_held();
   bool synced() const noexcept { return synced_.load(std::memory_order_acquire); }
   /// Begins no further call, and waits for a running one unless it is the caller's own.
   void close();
 
  private:
   struct Waiting {
-    std::optional<StoreDelta> delta;  // none: on_synced()
+    std::optional<StoreDelta> delta = {};  // none: on_synced(), or on_held()
     bool initial = false;
+    bool held = false;
   };
 
   void call(const Waiting& what);

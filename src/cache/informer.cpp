@@ -16,6 +16,8 @@
 #include <evenkeel/client/list_splitter.hpp>
 #include <evenkeel/http/job_runner.hpp>
 
+#include "base/fnv1a.hpp"
+#include "cache/cache_share.hpp"
 #include "cache/collection_file.hpp"
 #include "cache/failure_log.hpp"
 #include "cache/handler_slot.hpp"
@@ -145,6 +147,21 @@ class Informer::Impl final : public detail::Job {
     parts_.runner->wake(*this);
   }
   const KeptParts& kept() const noexcept { return *kept_.load(std::memory_order_acquire); }
+  void change_share(const std::function<void(detail::CacheShare&)>& change) {
+    MutexLock lock(mutex_);
+    const HashRanges before = share_.wanted();
+    change(share_);
+    divided_.store(share_.is_divided(), std::memory_order_release);
+    if (share_.wanted() == before) return;
+    share_changed_.store(true, std::memory_order_release);
+    lock.unlock();
+    parts_.runner->wake(*this);
+  }
+  bool holds(std::string_view namespace_) const {
+    if (!divided_.load(std::memory_order_acquire)) return true;
+    MutexLock lock(mutex_);
+    return namespace_.empty() ? !share_.is_divided() : share_.holds(detail::fnv1a(namespace_));
+  }
   void suspect() {
     suspected_.store(true, std::memory_order_release);
     parts_.runner->wake(*this);
@@ -175,7 +192,7 @@ class Informer::Impl final : public detail::Job {
   ObjectStore store_;
 
  private:
-  enum class Activity : std::uint8_t { idle, listing, watching, waiting };
+  enum class Activity : std::uint8_t { idle, listing, watching, waiting, resting };
 
   void note_index_failure(const IndexFailure& failure);
   void set_kept(KeptParts kept) EVENKEEL_REQUIRES(mutex_) {
@@ -183,6 +200,8 @@ class Informer::Impl final : public detail::Job {
   }
   void begin_to_scan();
   void deliver_to_new_handlers();
+  void take_share();
+  bool hold();
   void advance();
   void resync();
   void check_answer();
@@ -213,7 +232,7 @@ class Informer::Impl final : public detail::Job {
   }
   TimePoint now() const { return parts_.runner->clock().now(); }
   void publish();
-  void log_failure();
+  void log_failure(TimePoint next);
 
   // Used by run() only.
   std::optional<WireScanner> scanner_;            // once begun_
@@ -244,12 +263,15 @@ class Informer::Impl final : public detail::Job {
   bool unreachable_ = false;           // reported to the server's log, but not its recovery
   std::vector<std::shared_ptr<HandlerSlot>> notified_;  // handlers that have received all changes so far
 
-  std::atomic<bool> started_ = false;    // pairs with the load in run()
-  std::atomic<bool> suspected_ = false;  // likewise
+  std::atomic<bool> started_ = false;        // pairs with the load in run()
+  std::atomic<bool> suspected_ = false;      // likewise
+  std::atomic<bool> share_changed_ = false;  // likewise
+  std::atomic<bool> divided_ = false;        // share_.is_divided()
   mutable Mutex mutex_;
   std::deque<KeptParts> all_kept_ EVENKEEL_GUARDED_BY(mutex_);  // kept() has returned references to them
   std::atomic<const KeptParts*> kept_ = nullptr;
   mutable CondVar changed_;  // synced, or stopped
+  detail::CacheShare share_ EVENKEEL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<HandlerSlot>> slots_ EVENKEEL_GUARDED_BY(mutex_);
   InformerHealth health_ EVENKEEL_GUARDED_BY(mutex_);
   HandlerId last_id_ EVENKEEL_GUARDED_BY(mutex_) = 0;
@@ -263,6 +285,7 @@ void Informer::Impl::run() noexcept {
   deliver_to_new_handlers();
   if (!started_.load(std::memory_order_acquire)) return;
   if (!std::exchange(begun_, true)) begin_to_scan();
+  take_share();
   StreamInput input;
   int turns = 0;
   for (; turns < inputs_per_turn && inbox_->take(input); ++turns) take(input);
@@ -292,6 +315,35 @@ void Informer::Impl::deliver_to_new_handlers() {
       slot->tell({.type = EventType::added, .object = object}, true);
     slot->tell_synced();
   }
+}
+
+/// Lets the reflector select what is wanted now. What it drops is not held any more before it is gone.
+void Informer::Impl::take_share() {
+  if (!share_changed_.exchange(false, std::memory_order_acquire)) return;
+  WatchVerdict verdict;
+  {
+    MutexLock lock(mutex_);
+    verdict = reflector_.reselect(share_.wanted());
+    share_.on_held(reflector_.held(), now());
+    divided_.store(share_.is_divided(), std::memory_order_release);
+  }
+  if (verdict.change) store(std::move(*verdict.change));
+  if (activity_ == Activity::resting) activity_ = Activity::idle;
+  const bool runs = activity_ == Activity::listing || activity_ == Activity::watching;
+  if (verdict.ends_watch && runs) {
+    finish_stream();
+    if (std::exchange(streams_, false)) parts_.streaming->on_failed(parts_.resource);
+  }
+  if (runs) due_ = reflector_.next_due().value_or(TimePoint::max());
+}
+
+/// Shows what the store holds. Returns true if that is news.
+bool Informer::Impl::hold() {
+  MutexLock lock(mutex_);
+  const bool news = share_.on_held(reflector_.held(), now());
+  divided_.store(share_.is_divided(), std::memory_order_release);
+  health_.missing_since = share_.missing_since();
+  return news;
 }
 
 /// Performs the reflector's next step if the previous one is complete.
@@ -334,6 +386,10 @@ void Informer::Impl::begin_to_scan() {
 /// Begins with the copy from before the start, if there is one.
 void Informer::Impl::restore() {
   if (!parts_.copy) return;
+  {
+    MutexLock lock(mutex_);
+    if (!share_.wanted().is_all()) return;
+  }
   try {
     auto copy = parts_.copy->read({.max_bytes = options_.reflector.max_list_bytes,
                                    .keep = [this](WireObject object) { return packed(std::move(object)); }});
@@ -429,8 +485,12 @@ void Informer::Impl::begin(const ReflectorStep& step) {
   if (const auto* pause = std::get_if<PauseRequest>(&step)) {
     activity_ = Activity::waiting;
     due_ = deadline_after(now(), pause->delay);
-    log_failure();
+    log_failure(due_);
     wake_when_due();
+    return;
+  }
+  if (std::holds_alternative<IdleRequest>(step)) {
+    activity_ = Activity::resting;
     return;
   }
   const auto* watch = std::get_if<WatchRequest>(&step);
@@ -583,7 +643,11 @@ void Informer::Impl::failed(const ReflectorFailure& failure) {
   const bool listing = activity_ == Activity::listing;
   finish_stream();
   gap_.set_status(SpanStatus::error, failure.message);
-  if (listing) return reflector_.on_list_failed(failure, now());
+  if (listing) {
+    reflector_.on_list_failed(failure, now());
+    if (const auto again = reflector_.next_growth()) log_failure(*again);  // a watch goes on in between
+    return;
+  }
   if (failure.kind == ReflectorFailure::Kind::undecodable)
     return reflector_.on_undecodable(failure.message, now());
   reflector_.on_watch_ended(failure, now());
@@ -604,9 +668,20 @@ void Informer::Impl::store(ReflectorChange change) {
       deltas = store_.replace(std::move(change.objects));
       deletions_.on_listed(reflector_.resource_version(), deltas);
       break;
+    case ReflectorChange::Kind::extend:
+      if (packer_) packer_->pack_all(change.objects);
+      deltas = store_.extend(change.ranges, std::move(change.objects));
+      break;
+    case ReflectorChange::Kind::drop:
+      store_.drop(change.ranges);
+      break;
   }
+  const bool grows = change.kind == ReflectorChange::Kind::extend;
   for (const StoreDelta& delta : deltas) {
-    for (const auto& slot : notified_) slot->tell(delta, change.first);
+    for (const auto& slot : notified_) slot->tell(delta, change.first || grows);
+  }
+  if ((grows || change.kind == ReflectorChange::Kind::replace) && hold()) {
+    for (const auto& slot : notified_) slot->tell_held();
   }
   if (!change.first) return;
   publish();  // a handler may read from the cache as soon as it is synced
@@ -627,7 +702,7 @@ void Informer::Impl::publish() {
   } else if (!failing_since_) {
     failing_since_ = now();
   }
-  static constexpr const char* names[] = {"idle", "listing", "watching", "waiting"};
+  static constexpr const char* names[] = {"idle", "listing", "watching", "waiting", "resting"};
   MutexLock lock(mutex_);
   const bool news = reflector_.synced() && !health_.synced;
   health_.synced = reflector_.synced();
@@ -639,6 +714,8 @@ void Informer::Impl::publish() {
   if (health_.resource_version != reflector_.resource_version())
     health_.resource_version = reflector_.resource_version();
   health_.last_event = last_event_;
+  share_.on_held(reflector_.held(), now());
+  health_.missing_since = share_.missing_since();
   health_.counters = reflector_.counters();
   if (news) changed_.notify_all();
 }
@@ -658,7 +735,7 @@ void Informer::Impl::note_index_failure(const IndexFailure& failure) {
                     {"error", failure.error}});
 }
 
-void Informer::Impl::log_failure() {
+void Informer::Impl::log_failure(TimePoint next) {
   const WatchProblem problem = reflector_.problem();
   const bool server = problem == WatchProblem::unreachable;
   unreachable_ = unreachable_ || server;
@@ -675,7 +752,7 @@ void Informer::Impl::log_failure() {
        {"namespace", options_.namespace_},
        {"problem", watch_problem_name(problem)},
        {"error", error},
-       {"delay_ms", std::chrono::duration_cast<std::chrono::milliseconds>(due_ - now()).count()}});
+       {"delay_ms", std::chrono::duration_cast<std::chrono::milliseconds>(next - now()).count()}});
 }
 
 void Informer::Impl::stop() {
@@ -784,6 +861,16 @@ const ObjectStore& Informer::store() const noexcept {
 }
 void Informer::start() {
   impl_->start();
+}
+void Informer::select(const HashRanges& wanted) {
+  if (resource().scope == Scope::cluster) return;
+  impl_->change_share([&wanted](detail::CacheShare& share) { share.select(wanted); });
+}
+void Informer::require_all() {
+  impl_->change_share([](detail::CacheShare& share) { share.require_all(); });
+}
+bool Informer::holds(std::string_view namespace_) const {
+  return impl_->holds(namespace_);
 }
 void Informer::suspect() {
   impl_->suspect();

@@ -5,8 +5,10 @@
 #include <stdexcept>
 
 #include <evenkeel/base/clock.hpp>
+#include <evenkeel/base/hash_ranges.hpp>
 #include <evenkeel/cache/object_store.hpp>
 
+#include "base/fnv1a.hpp"
 #include "cache/own_writes.hpp"
 #include "cache/store_index.hpp"
 
@@ -36,6 +38,10 @@ WireObject StoreSnapshot::find(std::string_view namespace_, std::string_view nam
 }
 
 namespace {
+
+bool is_in(const HashRanges& ranges, const WireObject& object) {
+  return ranges.contains(detail::fnv1a(object.namespace_()));
+}
 
 /// Returns true if `candidate` is an older state than `stored`, or the same.
 bool is_not_newer(const WireObject& candidate, const WireObject& stored) {
@@ -448,6 +454,21 @@ std::vector<StoreDelta> ObjectStore::replace(std::vector<WireObject> objects) {
   auto tree = ObjectTree::of(std::move(objects));
   commit(deltas, &tree);
   return deltas;
+}
+
+std::vector<StoreDelta> ObjectStore::extend(const HashRanges& ranges, std::vector<WireObject> objects) {
+  for (const WireObject& object : snapshot()) {
+    if (!is_in(ranges, object)) objects.push_back(object);
+  }
+  return replace(std::move(objects));
+}
+
+void ObjectStore::drop(const HashRanges& ranges) {
+  std::vector<WireObject> rest;
+  for (const WireObject& object : snapshot()) {
+    if (!is_in(ranges, object)) rest.push_back(object);
+  }
+  static_cast<void>(replace(std::move(rest)));
 }
 
 ObjectTree& ObjectStore::own_tree() {

@@ -6,6 +6,8 @@
 
 #include <evenkeel/cache/reflector.hpp>
 
+#include "base/fnv1a.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace {
@@ -71,6 +73,14 @@ WatchProblem problem_of(const ReflectorFailure& failure) {
 /// Shortest time without an event after which a copy counts as caught up.
 constexpr Duration shortest_settle = std::chrono::milliseconds{20};
 
+/// Number of ranges in the address of a request. More are joined at their narrowest gaps, and the objects in
+/// these are ignored: proxies limit the length of addresses to 8 KiB.
+constexpr std::size_t most_ranges = 32;
+
+std::string selector_of(const HashRanges& ranges) {
+  return ranges.is_all() ? "" : ranges.coarse(most_ranges).shard_selector("object.metadata.namespace");
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> query_of(const ReflectorStep& step) {
@@ -82,6 +92,7 @@ std::vector<std::pair<std::string, std::string>> query_of(const ReflectorStep& s
       query.emplace_back("continue", list->continue_token);
     else if (!list->resource_version.empty())
       query.emplace_back("resourceVersion", list->resource_version);
+    if (!list->shard_selector.empty()) query.emplace_back("shardSelector", list->shard_selector);
   } else if (const auto* watch = std::get_if<WatchRequest>(&step)) {
     query.emplace_back("watch", "true");
     query.emplace_back("allowWatchBookmarks", "true");
@@ -92,6 +103,7 @@ std::vector<std::pair<std::string, std::string>> query_of(const ReflectorStep& s
       query.emplace_back("resourceVersionMatch", "NotOlderThan");
     }
     query.emplace_back("timeoutSeconds", std::to_string(watch->timeout.count()));
+    if (!watch->shard_selector.empty()) query.emplace_back("shardSelector", watch->shard_selector);
   }
   return query;
 }
@@ -114,12 +126,26 @@ ReflectorStep Reflector::next_step(TimePoint now) {
   if (auto* listing = std::get_if<Listing>(&state_)) {
     if (listing->restarts || !listing->continue_token.empty()) return continue_list(*listing);
   }
-  if (std::holds_alternative<Resuming>(state_) || std::holds_alternative<Watching>(state_))
-    return begin_watch(now);
+  const auto* relisting = std::get_if<Relisting>(&state_);
+  const bool rests = std::holds_alternative<Resuming>(state_) || std::holds_alternative<Watching>(state_);
+  if (rests || (relisting != nullptr && relisting->grows)) return rest(now);
   const bool cycle_begins =
       std::holds_alternative<Starting>(state_) || std::holds_alternative<Streaming>(state_);
   if (cycle_begins && options_.streaming_list && !list_first_) return begin_streaming(now);
   return begin_list();
+}
+
+/// Continues from a complete state of what is held.
+ReflectorStep Reflector::rest(TimePoint now) {
+  const HashRanges further = missing();
+  if (!further.empty() && grow_at_ <= now) {
+    if (!std::holds_alternative<Relisting>(state_)) state_ = Relisting{.grows = true};
+    return begin_list();
+  }
+  if (!held_.empty()) return begin_watch(now);
+  state_ = Resuming{};
+  if (further.empty()) return IdleRequest{};
+  return PauseRequest{grow_at_ - now};
 }
 
 bool Reflector::wants_streaming_list() const {
@@ -150,20 +176,26 @@ std::optional<Duration> Reflector::take_pause() {
 ListRequest Reflector::begin_list() {
   ++counters_.lists;
   Listing listing{.version = version_unavailable_ ? "" : resource_version_.empty() ? "0" : resource_version_};
-  if (const auto* relisting = std::get_if<Relisting>(&state_)) listing.used = relisting->used;
+  if (const auto* relisting = std::get_if<Relisting>(&state_)) {
+    listing.used = relisting->used;
+    listing.grows = relisting->grows;
+  }
   if (const auto* begun = std::get_if<Listing>(&state_)) listing.used = begun->used;
+  if (listing.grows) ++counters_.growths;
+  listing.of = listing.grows ? missing() : wanted_;
   // "0" means any version in the server's memory. A limit makes the server read its database instead, so it
   // is used only if the server does that anyway.
   const bool paged = listing.version.empty() || listing.version == "0" || pages_at_zero_;
-  const ListRequest request{listing.version, {}, paged ? options_.page_size : 0};
+  const ListRequest request{listing.version, {}, paged ? options_.page_size : 0, selector_of(listing.of)};
   state_ = std::move(listing);
   return request;
 }
 
 ListRequest Reflector::continue_list(Listing& listing) {
-  if (!listing.restarts) return {{}, listing.continue_token, options_.page_size};
+  const std::string selector = selector_of(listing.of);
+  if (!listing.restarts) return {{}, listing.continue_token, options_.page_size, selector};
   listing.collected = {};
-  return {listing.version, {}, 0};
+  return {listing.version, {}, 0, selector};
 }
 
 const Reflector::Collected* Reflector::collected() const {
@@ -226,19 +258,99 @@ std::optional<ReflectorChange> Reflector::on_list_ended(const ListMetadata& meta
     listing->restarts = false;
     return std::nullopt;
   }
-  std::vector<WireObject> objects = std::move(listing->collected.objects);
+  Listing complete = std::move(*listing);
   state_ = Resuming{};
-  return replacement(metadata.resource_version, std::move(objects));
+  if (complete.grows) return on_growth_ended(std::move(complete), metadata.resource_version);
+  return replacement(metadata.resource_version, std::move(complete.collected.objects), complete.of);
 }
 
-ReflectorChange Reflector::replacement(std::string resource_version, std::vector<WireObject> objects) {
-  resource_version_ = std::move(resource_version);
+ReflectorChange Reflector::replacement(std::string resource_version, std::vector<WireObject> objects,
+                                       const HashRanges& of) {
+  take_version(resource_version);
+  held_ = of.within(wanted_);
+  fresh_.clear();
+  growth_failed_ = false;
+  std::erase_if(objects, [this](const WireObject& object) { return !keeps(object); });
   version_unavailable_ = false;
   list_first_ = false;
   if (!watch_failed_) works();
   return {.kind = ReflectorChange::Kind::replace,
           .objects = std::move(objects),
           .first = !std::exchange(synced_, true)};
+}
+
+/// Takes the objects of missing ranges over. Their state may be later than that of the watch, which goes on
+/// where it was: it repeats what has happened to them before.
+std::optional<ReflectorChange> Reflector::on_growth_ended(Listing listing, const std::string& version) {
+  const bool alone = held_.empty();
+  const auto order = compare_resource_versions(version, resource_version_);
+  version_unavailable_ = false;
+  if (!alone && order == std::strong_ordering::less) {  // the server has gone back: all is listed again
+    version_unavailable_ = true;
+    state_ = Relisting{};
+    return std::nullopt;
+  }
+  growth_failed_ = false;
+  if (!watch_failed_) works();
+  const HashRanges gained = listing.of.within(wanted_);
+  if (gained.empty()) return std::nullopt;
+  if (alone)
+    take_version(version);
+  else if (order == std::strong_ordering::greater)
+    fresh_.push_back({gained, version});
+  held_ = held_.with(gained);
+  std::vector<WireObject> objects = std::move(listing.collected.objects);
+  std::erase_if(objects, [&](const WireObject& object) {
+    return !gained.contains(detail::fnv1a(object.namespace_()));
+  });
+  return ReflectorChange{
+      .kind = ReflectorChange::Kind::extend, .objects = std::move(objects), .ranges = gained};
+}
+
+void Reflector::take_version(std::string_view version) {
+  resource_version_ = version;
+}
+
+/// Returns true if an event, or an item of a list, is part of what is held, and no older than that.
+bool Reflector::keeps(const WireObject& object) const {
+  if (held_.is_all() && fresh_.empty()) return true;
+  const std::uint64_t hash = detail::fnv1a(object.namespace_());
+  if (!held_.contains(hash)) return false;
+  return std::none_of(fresh_.begin(), fresh_.end(), [&](const Fresh& fresh) {
+    const auto order = compare_resource_versions(object.resource_version(), fresh.version);
+    return fresh.ranges.contains(hash) && order && *order != std::strong_ordering::greater;
+  });
+}
+
+std::optional<TimePoint> Reflector::next_growth() const {
+  if (!growth_failed_ || missing().empty()) return std::nullopt;
+  return grow_at_;
+}
+
+WatchVerdict Reflector::reselect(HashRanges wanted) {
+  WatchVerdict verdict;
+  if (wanted == wanted_) return verdict;
+  wanted_ = std::move(wanted);
+  const HashRanges loss = held_.without(wanted_);
+  held_ = held_.within(wanted_);
+  if (!loss.empty()) verdict.change = ReflectorChange{.kind = ReflectorChange::Kind::drop, .ranges = loss};
+  if (missing().empty()) growth_failed_ = false;
+  if (wanted_.empty()) {
+    if (!synced_) verdict.change = replacement(resource_version_, {}, {});
+    verdict.ends_watch = true;
+    state_ = Resuming{};
+    return verdict;
+  }
+  if (std::holds_alternative<Recognizing>(state_) || std::holds_alternative<CatchingUp>(state_)) {
+    drop_saved("only a part of the collection is wanted");
+    verdict.ends_watch = true;
+  }
+  const auto* watching = std::get_if<Watching>(&state_);
+  if (watching != nullptr && (watching->of != held_ || !missing().empty())) {
+    state_ = Resuming{};
+    verdict.ends_watch = true;
+  }
+  return verdict;
 }
 
 void Reflector::on_list_failed(const ReflectorFailure& failure, TimePoint now) {
@@ -259,9 +371,15 @@ void Reflector::on_list_failed(const ReflectorFailure& failure, TimePoint now) {
     }
     version_unavailable_ = true;
     if (!std::exchange(listing->used.newest, true)) {
-      state_ = Relisting{listing->used};
+      state_ = Relisting{listing->used, listing->grows};
       return;
     }
+  }
+  if (listing->grows) {
+    growth_failed_ = true;
+    grow_at_ = deadline_after(now, back_off(now, failure.status.retry_after));
+    state_ = Resuming{};
+    return;
   }
   start_cycle(now, failure.status.retry_after);
 }
@@ -273,8 +391,12 @@ WatchRequest Reflector::begin_watch(TimePoint now) {
   state_ = Watching{.began = now,
                     .heard = now,
                     .from = resource_version_,
-                    .unordered = resource_version_.empty() || resource_version_ == "0"};
-  return {.resource_version = resource_version_, .timeout = watch_life()};
+                    .unordered = resource_version_.empty() || resource_version_ == "0",
+                    .of = held_};
+  return {.resource_version = resource_version_,
+          .timeout = watch_life(),
+          .initial_events = false,
+          .shard_selector = selector_of(held_)};
 }
 
 WatchRequest Reflector::begin_streaming(TimePoint now) {
@@ -284,8 +406,12 @@ WatchRequest Reflector::begin_streaming(TimePoint now) {
   const std::chrono::seconds life = watch_life();
   const TimePoint due = deadline_after(now, options_.streaming_deadline);
   // A server that lets a watch live longer than requested is as broken as one that is silent.
-  state_ = Streaming{.began = now, .due = due, .latest = deadline_after(due, life), .from = from};
-  return {.resource_version = from, .timeout = life, .initial_events = true};
+  state_ =
+      Streaming{.began = now, .due = due, .latest = deadline_after(due, life), .from = from, .of = wanted_};
+  return {.resource_version = from,
+          .timeout = life,
+          .initial_events = true,
+          .shard_selector = selector_of(wanted_)};
 }
 
 std::chrono::seconds Reflector::watch_life() {
@@ -323,9 +449,10 @@ WatchVerdict Reflector::on_event(const WireEvent& event, TimePoint now) {
   works();
   watching->heard = now;
   if (event.type != WatchType::added) watching->unordered = false;
+  const bool kept = event.type != WatchType::bookmark && keeps(event.object);
   // Synthetic ADDED events list existing objects without an order: resuming from one would lose the others.
   if (!watching->unordered) advance_to(event.object.resource_version());
-  if (event.type == WatchType::bookmark) return {};
+  if (!kept) return {};
   const bool gone = event.type == WatchType::deleted;
   return {.change =
               ReflectorChange{.kind = gone ? ReflectorChange::Kind::remove : ReflectorChange::Kind::apply,
@@ -336,10 +463,15 @@ WatchVerdict Reflector::on_event(const WireEvent& event, TimePoint now) {
 WatchVerdict Reflector::on_initial_event(Streaming& streaming, const WireEvent& event, TimePoint now) {
   if (event.type == WatchType::bookmark && event.object.annotation("k8s.io/initial-events-end") == "true") {
     std::vector<WireObject> objects = take_objects(streaming.collected);
-    state_ = Watching{.began = streaming.began, .heard = now, .from = streaming.from};
+    const HashRanges of = streaming.of;
+    state_ = Watching{.began = streaming.began, .heard = now, .from = streaming.from, .of = of};
     works();
     outcome_ = StreamingOutcome{};
-    return {.change = replacement(std::string(event.object.resource_version()), std::move(objects))};
+    WatchVerdict verdict{
+        .change = replacement(std::string(event.object.resource_version()), std::move(objects), of)};
+    verdict.ends_watch = of != wanted_;
+    if (verdict.ends_watch) state_ = Resuming{};
+    return verdict;
   }
   // The first state consists of additions. A server that ignores the request for its end sends them as well,
   // and changes as they happen: these must not keep the list waiting.
@@ -354,7 +486,12 @@ WatchVerdict Reflector::on_initial_event(Streaming& streaming, const WireEvent& 
 void Reflector::advance_to(std::string_view version) {
   if (version.empty()) return;
   const auto order = compare_resource_versions(version, resource_version_);
-  if (!order || *order == std::strong_ordering::greater) resource_version_ = version;
+  if (order && *order != std::strong_ordering::greater) return;
+  take_version(version);
+  std::erase_if(fresh_, [this](const Fresh& fresh) {
+    const auto reached = compare_resource_versions(fresh.version, resource_version_);
+    return !reached || *reached != std::strong_ordering::greater;
+  });
 }
 
 void Reflector::on_undecodable(const std::string& message, TimePoint now) {
@@ -364,6 +501,7 @@ void Reflector::on_undecodable(const std::string& message, TimePoint now) {
 std::optional<TimePoint> Reflector::next_due() const {
   if (const auto* streaming = std::get_if<Streaming>(&state_)) return streaming->due;
   if (const auto* catching_up = std::get_if<CatchingUp>(&state_)) return catching_up->due;
+  if (std::holds_alternative<Watching>(state_)) return next_growth();
   return std::nullopt;
 }
 
@@ -375,6 +513,10 @@ WatchVerdict Reflector::on_timeout(TimePoint now) {
   const auto due = next_due();
   if (!due || now < *due) return {};
   if (std::holds_alternative<CatchingUp>(state_)) return {.change = caught_up()};
+  if (std::holds_alternative<Watching>(state_)) {
+    state_ = Resuming{};
+    return {.change = {}, .ends_watch = true};
+  }
   // A server that did not even accept the request is away rather than old.
   const bool opened = std::get<Streaming>(state_).opened;
   fall_back(opened ? StreamingOutcome::Kind::unsupported : StreamingOutcome::Kind::failed,
@@ -476,7 +618,7 @@ void Reflector::on_watching_ended(const Watching& watching, const std::optional<
 
 void Reflector::restore(std::string version, std::vector<WireObject> objects) {
   const bool begun = counters_.lists + counters_.watches > 0 || !std::holds_alternative<Starting>(state_);
-  if (begun || objects.empty()) return;
+  if (begun || objects.empty() || !wanted_.is_all()) return;
   Saved saved{.version = std::move(version)};
   for (WireObject& object : objects) collect(saved.collected, std::move(object));
   state_ = Recognizing{std::move(saved)};
@@ -550,9 +692,10 @@ ReflectorChange Reflector::caught_up() {
   std::vector<WireObject> objects = take_objects(catching_up.saved.collected);
   Watching watching{
       .began = catching_up.began, .heard = catching_up.began, .from = std::move(catching_up.from)};
+  watching.of = HashRanges::all();
   state_ = std::move(watching);
   ++counters_.restores;
-  return replacement(std::move(version), std::move(objects));
+  return replacement(std::move(version), std::move(objects), HashRanges::all());
 }
 
 void Reflector::on_catching_up_ended(const std::optional<ReflectorFailure>& failure, TimePoint now) {
@@ -586,6 +729,7 @@ void Reflector::fails(std::string why, const std::optional<ReflectorFailure>& fa
 }
 
 void Reflector::works() noexcept {
+  if (growth_failed_) return;
   last_error_.clear();
   problem_ = WatchProblem::none;
   watch_failed_ = false;

@@ -210,6 +210,12 @@ class EVENKEEL_API Cache {
   /// the cache are always shown.
   void observe(const Client& client);
 
+  /// Restricts the divisible informers (InformerOptions::divisible, as the clauses for and owns of
+  /// controllers declare them), also those declared later, to objects in namespaces whose hashes are in
+  /// `wanted`; see Informer::select(). Reads of other namespaces, or of all, go to the server then. A manager
+  /// with ShardBy::namespace_range calls it; see docs/sharding.md.
+  void select(const HashRanges& wanted);
+
   void start();
   /// Ends all streams, waits for running handlers, and writes copies to disk (DiskCopyOptions). Objects that
   /// were read stay readable. Final.

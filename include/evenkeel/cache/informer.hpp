@@ -30,6 +30,7 @@
 namespace evenkeel {
 inline namespace v0 {
 
+class HashRanges;
 namespace detail {
 class CollectionFile;
 class JobRunner;
@@ -59,7 +60,10 @@ struct InformerOptions {
   /// counted from the first list. Zero: never. Sends no request. A shared informer uses the value of its
   /// first declaration.
   Duration resync = Duration::zero();
-  bool index_owners = true;                  ///< Index objects by owner, for fast lists by owner.
+  bool index_owners = true;  ///< Index objects by owner, for fast lists by owner.
+  /// If true, the cache may restrict the informer to a part of the namespaces; see Cache::select(). For
+  /// readers that look only at namespaces of which this replica has the keys, and ask Informer::holds().
+  bool divisible = false;
   std::size_t buffer_bytes = 1u << 20;       ///< Approximate limit of data read ahead of the store.
   std::size_t max_object_bytes = 64u << 20;  ///< A larger object is an error.
   ReflectorOptions reflector = {};           ///< If `random` is empty, a generator is created.
@@ -100,14 +104,17 @@ using HandlerId = std::uint64_t;
 
 /// State of an informer, for probes and explanations.
 struct InformerHealth {
-  bool synced = false;               ///< All objects were listed once.
-  std::string activity = "stopped";  ///< "listing", "watching", "waiting", or "stopped".
-  std::string last_error = {};       ///< Of the server or the connection; empty once requests succeed again.
+  bool synced = false;  ///< All objects were listed once.
+  /// "listing", "watching", "waiting", "resting" (nothing is selected), or "stopped".
+  std::string activity = "stopped";
+  std::string last_error = {};  ///< Of the server or the connection; empty once requests succeed again.
   WatchProblem problem = WatchProblem::none;    ///< Category of last_error.
   std::optional<TimePoint> failing_since = {};  ///< Time of the first of the consecutive failed attempts.
   std::optional<TimePoint> next_attempt = {};   ///< While "waiting".
   std::string resource_version = {};
   std::optional<TimePoint> last_event = {};  ///< Time of the last event or list.
+  /// Since when it does not hold everything that it is to hold.
+  std::optional<TimePoint> missing_since = {};
   std::size_t objects = 0;
   std::size_t bytes = 0;  ///< Memory of all objects held.
   /// Calls of functions of indexes that threw; the objects are not in those indexes.
@@ -158,6 +165,16 @@ class EVENKEEL_API Informer {
   std::size_t size() const;
 
   void start();
+  /// Restricts it to namespaced objects in namespaces whose hashes (FNV-1a, 64 bits) are in `wanted`, at any
+  /// time; see Reflector::reselect(). Objects that are not selected any more are freed, which is no event;
+  /// those that are selected newly are added, as in a first list. Returns at once. Has no effect for
+  /// cluster-scoped kinds, and after require_all().
+  void select(const HashRanges& wanted);
+  /// Selects all namespaces, finally: the informer has a reader that needs them.
+  void require_all();
+  /// Returns true if every object of this namespace is held, until the next call of select(): all were
+  /// listed. With an empty namespace: of all namespaces.
+  bool holds(std::string_view namespace_) const;
   /// Tells it that the server was seen to have something newer: a watch that is silent is begun again, see
   /// Reflector::on_suspicion(). Returns at once.
   void suspect();

@@ -35,6 +35,8 @@ class EVENKEEL_API EventHandler {
   virtual void on_event(const ObjectEvent& event) noexcept = 0;
   /// Called once, when all objects of the first list were delivered.
   virtual void on_synced() noexcept {}
+  /// Called when the objects of further namespaces are held and were delivered; see Informer::select().
+  virtual void on_held() noexcept {}
 };
 
 }  // namespace v0

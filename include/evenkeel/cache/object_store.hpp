@@ -26,6 +26,7 @@ namespace evenkeel {
 inline namespace v0 {
 
 class Clock;
+class HashRanges;
 struct WriteEffect;  // cache/write_effect.hpp
 
 namespace detail {
@@ -187,6 +188,12 @@ class EVENKEEL_API ObjectStore {
   /// Replaces all objects by `objects`, atomically for readers. Of several with one key the last one is used.
   /// Deletions come first, then updates and additions, each sorted.
   std::vector<StoreDelta> replace(std::vector<WireObject> objects) EVENKEEL_EXCLUDES(mutex_);
+  /// Replaces the objects in namespaces whose hashes are in `ranges`, like replace().
+  std::vector<StoreDelta> extend(const HashRanges& ranges, std::vector<WireObject> objects)
+      EVENKEEL_EXCLUDES(mutex_);
+  /// Frees the objects in namespaces whose hashes are in `ranges`. They were not deleted: there are no
+  /// deltas.
+  void drop(const HashRanges& ranges) EVENKEEL_EXCLUDES(mutex_);
 
  private:
   using Selects = std::function<bool(const WireObject&)>;

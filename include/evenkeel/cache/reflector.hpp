@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <evenkeel/base/export.hpp>
+#include <evenkeel/base/hash_ranges.hpp>
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/cache/reflector_types.hpp>
 #include <evenkeel/cache/watch_health.hpp>
@@ -42,11 +43,14 @@ struct ReflectorChange {
     apply,    ///< `object` was added or changed.
     remove,   ///< The object was deleted; `object` is its last state.
     replace,  ///< `objects` are all objects.
+    extend,   ///< `objects` are all objects of `ranges`, in addition to those of other ranges.
+    drop,     ///< The objects of `ranges` are not kept any more. They were not deleted.
   };
   Kind kind = Kind::apply;
   WireObject object = {};
   std::vector<WireObject> objects = {};
   bool first = false;  ///< The first replacement.
+  HashRanges ranges = {};
 };
 
 /// Meaning of a watch event.
@@ -119,6 +123,7 @@ struct Starting {
 /// A list follows at once: the streaming list failed, or the version of the list did.
 struct Relisting {
   UsedRetries used = {};
+  bool grows = false;  // the list is of the missing ranges only
 };
 /// A list is running.
 struct Listing {
@@ -127,6 +132,8 @@ struct Listing {
   std::string continue_token = {};  // of the page that is running or follows; "": the first
   bool restarts = false;            // it follows once more from its first item, in one piece
   Collected collected = {};
+  HashRanges of = {};
+  bool grows = false;  // it is of missing ranges only
 };
 /// A streaming list is running: a watch that still sends the first state.
 struct Streaming {
@@ -137,6 +144,7 @@ struct Streaming {
   bool opened = false;     // the server accepted it
   bool only_added = true;  // so far: additions, which are the first state
   Collected collected = {};
+  HashRanges of = {};
 };
 /// The state at resource_version_ is complete; a watch follows after `pause`.
 struct Resuming {
@@ -148,6 +156,12 @@ struct Watching {
   TimePoint heard = {};    // the last that came: its begin, the acceptance, or an event
   std::string from = {};   // resource_version_ at its begin
   bool unordered = false;  // its events are not in order yet (synthetic ADDED)
+  HashRanges of = {};
+};
+/// Ranges that were listed at a later version than that of the watch, which repeats what the list has.
+struct Fresh {
+  HashRanges ranges = {};
+  std::string version = {};
 };
 using State =
     std::variant<Recognizing, CatchingUp, Starting, Relisting, Listing, Streaming, Resuming, Watching>;
@@ -164,8 +178,9 @@ using State =
 ///     on_watch_ended() at the end, unless a verdict or on_undecodable() ended the watch;
 ///  4. while a watch is running, calls on_timeout() at next_due(), which on_watch_opened() and an event may
 ///     change;
-///  5. for a PauseRequest, waits that long;
+///  5. for a PauseRequest, waits that long; for an IdleRequest, until reselect();
 ///  6. begins again at 1.
+/// It may call reselect() at any time, also before 1.
 /// A driver that knows more of the server than one reflector does: if wants_streaming_list() before 1, it may
 /// delay the step, or call list_instead(); take_streaming_outcome() after 3 and 4 has the result. A driver
 /// that has a copy from before its start calls restore() before 1. A call that does not belong to the running
@@ -188,6 +203,21 @@ class EVENKEEL_API Reflector {
   void restore(std::string version, std::vector<WireObject> objects);
   /// Returns the reason for which the copy was dropped, once.
   std::optional<std::string> take_restore_failure();
+
+  /// Restricts the copy to objects in namespaces whose hashes (FNV-1a, 64 bits) are in `wanted`; at first it
+  /// is of all. Ranges that are wanted no more are dropped at once, and a running watch is resumed where it
+  /// was, with the smaller selection. Of further ranges only their own objects are listed, while no watch
+  /// runs; then the watch is resumed where it was. If that list fails, the watch goes on, and the list is
+  /// tried again after a while. An empty selection needs no request, and is complete at once. Objects outside
+  /// of the selection are ignored, so the server need not know the selector. Carry out the result like that
+  /// of on_event(); `ends_watch` may concern a list as well, which is to be dropped without
+  /// on_list_failed().
+  WatchVerdict reselect(HashRanges wanted);
+  /// Returns the part of the selection that the copy has.
+  const HashRanges& held() const noexcept { return held_; }
+  const HashRanges& wanted() const noexcept { return wanted_; }
+  /// Returns the time of the next list of missing ranges after one that failed; nothing if none has.
+  std::optional<TimePoint> next_growth() const;
 
   /// Returns what to do now.
   ReflectorStep next_step(TimePoint now);
@@ -212,8 +242,9 @@ class EVENKEEL_API Reflector {
   /// The stream ended, properly if there is no failure.
   void on_watch_ended(const std::optional<ReflectorFailure>& failure, TimePoint now);
 
-  /// The deadline of a streaming list's next progress, or the time at which a watch that resumes a copy has
-  /// caught up; nothing while neither is running.
+  /// The deadline of a streaming list's next progress, the time at which a watch that resumes a copy has
+  /// caught up, or that at which a watch makes way for a list of missing ranges; nothing while none of these
+  /// is due.
   std::optional<TimePoint> next_due() const;
   /// Like on_event(). Nothing happens before next_due().
   WatchVerdict on_timeout(TimePoint now);
@@ -249,13 +280,20 @@ class EVENKEEL_API Reflector {
   using Streaming = detail::reflector::Streaming;
   using Resuming = detail::reflector::Resuming;
   using Watching = detail::reflector::Watching;
+  using Fresh = detail::reflector::Fresh;
 
   std::optional<Duration> take_pause();
   ListRequest begin_list();
   ListRequest continue_list(Listing& listing);
   WatchRequest begin_watch(TimePoint now);
   WatchRequest begin_streaming(TimePoint now);
-  ReflectorChange replacement(std::string resource_version, std::vector<WireObject> objects);
+  ReflectorChange replacement(std::string resource_version, std::vector<WireObject> objects,
+                              const HashRanges& of);
+  HashRanges missing() const { return wanted_.without(held_); }
+  ReflectorStep rest(TimePoint now);
+  std::optional<ReflectorChange> on_growth_ended(Listing listing, const std::string& version);
+  bool keeps(const WireObject& object) const;
+  void take_version(std::string_view version);
   ListRequest begin_recognizing();
   WatchRequest begin_catching_up(CatchingUp& catching_up, TimePoint now);
   void recognize(const WireObject& item);
@@ -289,6 +327,11 @@ class EVENKEEL_API Reflector {
 
   // Members that are valid in all states.
   std::string resource_version_;
+  HashRanges wanted_ = HashRanges::all();
+  HashRanges held_;                       // of the complete state; part of wanted_
+  std::vector<Fresh> fresh_;              // parts of held_ that are ahead of resource_version_
+  TimePoint grow_at_ = TimePoint::min();  // of the next list of missing ranges
+  bool growth_failed_ = false;            // and none has succeeded since
   bool synced_ = false;
   bool version_unavailable_ = false;  // the server does not have resource_version_: list the newest
   bool list_first_ = false;           // a streaming list failed, and no list has succeeded since

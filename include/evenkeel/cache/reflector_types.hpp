@@ -71,6 +71,7 @@ struct ListRequest {
   std::string resource_version = {};  ///< "": the newest, "0": any version in the server's memory.
   std::string continue_token = {};    ///< Not empty: a further page; resource_version must not be sent.
   std::size_t limit = 0;              ///< 0: no paging.
+  std::string shard_selector = {};    ///< Selects the objects by the hashes of their namespaces; "": all.
   bool operator==(const ListRequest&) const = default;
 };
 
@@ -80,6 +81,7 @@ struct WatchRequest {
   std::chrono::seconds timeout = {};
   bool initial_events =
       false;  ///< A streaming list: with sendInitialEvents and resourceVersionMatch=NotOlderThan.
+  std::string shard_selector = {};  ///< As of a ListRequest.
   bool operator==(const WatchRequest&) const = default;
 };
 
@@ -89,9 +91,14 @@ struct PauseRequest {
   bool operator==(const PauseRequest&) const = default;
 };
 
-using ReflectorStep = std::variant<ListRequest, WatchRequest, PauseRequest>;
+/// Nothing to do until Reflector::reselect().
+struct IdleRequest {
+  bool operator==(const IdleRequest&) const = default;
+};
 
-/// Returns the query parameters of a request, in a fixed order. Pauses have none.
+using ReflectorStep = std::variant<ListRequest, WatchRequest, PauseRequest, IdleRequest>;
+
+/// Returns the query parameters of a request, in a fixed order. Pauses and idle times have none.
 EVENKEEL_API std::vector<std::pair<std::string, std::string>> query_of(const ReflectorStep& step);
 
 /// Counters since the start.
@@ -99,12 +106,13 @@ struct ReflectorCounters {
   std::uint64_t lists = 0;                ///< Lists in pages started; a page is not a list.
   std::uint64_t streaming_lists = 0;      ///< Streaming lists started.
   std::uint64_t streaming_fallbacks = 0;  ///< Streaming lists that failed, so that a list followed at once.
-  std::uint64_t restores = 0;             ///< Copies from before the start that were taken over.
-  std::uint64_t watches = 0;              ///< Watches started, streaming lists included.
-  std::uint64_t events = 0;               ///< Events of watches, bookmarks included.
-  std::uint64_t expired = 0;              ///< Responses that a resourceVersion is too old or too new.
-  std::uint64_t failures = 0;             ///< Failures that caused a wait.
-  std::uint64_t undecodable = 0;          ///< Responses and objects that could not be decoded.
+  std::uint64_t growths = 0;      ///< Lists started of further ranges only; see Reflector::reselect().
+  std::uint64_t restores = 0;     ///< Copies from before the start that were taken over.
+  std::uint64_t watches = 0;      ///< Watches started, streaming lists included.
+  std::uint64_t events = 0;       ///< Events of watches, bookmarks included.
+  std::uint64_t expired = 0;      ///< Responses that a resourceVersion is too old or too new.
+  std::uint64_t failures = 0;     ///< Failures that caused a wait.
+  std::uint64_t undecodable = 0;  ///< Responses and objects that could not be decoded.
 };
 
 }  // namespace v0
