@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a collection that an informer is told to hold, and the part that it holds.
+// The part of a collection that an informer is to hold, and the part that it holds.
 #pragma once
 
 #include <cstdint>

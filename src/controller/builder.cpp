@@ -47,6 +47,7 @@ InformerOptions options_of(const Cache& cache, const WatchScope& scope) {
   options.form = scope.form;
   options.projection = scope.projection;
   options.resync = scope.resync.value_or(options.resync);
+  options.divisible = true;  // the feed asks for all where keys have other namespaces than the objects
   return options;
 }
 

@@ -65,6 +65,9 @@ class EventFeed::Watch final : public EventHandler {
     if (!place_) return feed_.on_synced_();
     if (place_->unsynced.fetch_sub(1) == 1) feed_.open(*place_);
   }
+  void on_held() noexcept override {
+    if (const CallGate::Pass pass(gate_); pass) feed_.on_held_();
+  }
   /// Adds the keys of states whose mapping threw before. Throws what the mapping throws.
   void map_again(const Remap& remap) {
     const CallGate::Pass pass(gate_);
@@ -101,6 +104,7 @@ class EventFeed::Watch final : public EventHandler {
   bool synced() const { return synced_.load(); }
   void attach(const std::shared_ptr<Watch>& self, Cache& cache) {
     Attachment attachment = spec_.attach(cache, self);
+    if (attachment.informer && !feed_.stays_in_namespace(spec_)) attachment.informer->require_all();
     MutexLock lock(mutex_);
     attachment_ = std::move(attachment);
   }
@@ -138,6 +142,20 @@ class EventFeed::Watch final : public EventHandler {
   std::atomic<bool> synced_ = false;
   std::atomic<bool> told_nameless_ = false;
 };
+
+// Returns true if an object leads only to keys of its namespace, of which this replica runs those that it
+// has.
+bool EventFeed::stays_in_namespace(const WatchSpec& spec) const {
+  return environment_.shards != nullptr && namespaced_ && (spec.primary || spec.owned);
+}
+
+bool EventFeed::holds(std::string_view namespace_) const {
+  const Watches watches = watches_in({});
+  return std::all_of(watches.begin(), watches.end(), [namespace_](const auto& entry) {
+    const auto informer = entry.second->informer();
+    return informer == nullptr || informer->holds(namespace_);
+  });
+}
 
 WatchId EventFeed::attach(WatchSpec spec) {
   return attach(std::move(spec), environment_.cache, nullptr);

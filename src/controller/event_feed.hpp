@@ -31,10 +31,20 @@ namespace detail {
 /// Lifetime: call detach() before destroying the referenced objects; the cache may hold its handlers longer.
 class EventFeed {
  public:
-  /// `on_synced` is called on the cache's threads whenever a watch has delivered its first list.
-  EventFeed(const ControllerEnvironment& environment, GatedQueue& queue, Log log,
-            std::function<void()> on_synced)
-      : environment_(environment), queue_(queue), log_(std::move(log)), on_synced_(std::move(on_synced)) {}
+  struct Calls {
+    std::function<void()> on_synced = {};  ///< A watch has delivered its first list.
+    std::function<void()> on_held = {};    ///< An informer holds further namespaces; see holds().
+  };
+
+  /// `namespaced`: the reconciled kind is. `calls` are made on the cache's threads.
+  EventFeed(const ControllerEnvironment& environment, GatedQueue& queue, Log log, bool namespaced,
+            Calls calls)
+      : environment_(environment),
+        queue_(queue),
+        log_(std::move(log)),
+        namespaced_(namespaced),
+        on_synced_(std::move(calls.on_synced)),
+        on_held_(std::move(calls.on_held)) {}
   ~EventFeed() { detach(); }
 
   /// Permits it to start a thread; `on_thread_start` is called first on it, with its role.
@@ -58,6 +68,9 @@ class EventFeed {
   /// Detaches all watches; on return no event reaches the queue any more.
   void detach() noexcept;
   bool all_synced() const;
+  /// Returns true if the informers of all watches in the home cluster hold this namespace; see
+  /// Informer::holds().
+  bool holds(std::string_view namespace_) const;
   /// Without start(): maps failed events that are due, on the calling thread.
   void map_due();
   /// Without start(): returns the time of the next map_due().
@@ -81,6 +94,7 @@ class EventFeed {
   };
 
   WatchId attach(WatchSpec spec, Cache& cache, std::shared_ptr<Place> place);
+  bool stays_in_namespace(const WatchSpec& spec) const;
   Watches watches_in(std::string_view cluster) const EVENKEEL_EXCLUDES(mutex_);
   void open(Place& place) noexcept;
   std::vector<std::shared_ptr<Informer>> primaries_of(const RequestKey& key) const;
@@ -98,7 +112,9 @@ class EventFeed {
   const ControllerEnvironment& environment_;
   GatedQueue& queue_;
   const Log log_;
+  const bool namespaced_;
   const std::function<void()> on_synced_;
+  const std::function<void()> on_held_;
   mutable Mutex mutex_;
   CondVar changed_;                              // a mapping failed, or the feed is ending
   Watches watches_ EVENKEEL_GUARDED_BY(mutex_);  // all

@@ -61,5 +61,6 @@ set(controller_sources
   run_links.cpp
   run_span.cpp
   runner.cpp
+  share_gate.cpp
   source.cpp
   timer_core.cpp)

@@ -14,6 +14,7 @@
 #include <evenkeel/manager/manifests.hpp>
 #include <evenkeel/workqueue/key_table.hpp>
 
+#include "manager/cache_sharing.hpp"
 #include "manager/clusters_part.hpp"
 #include "manager/derived_rules.hpp"
 #include "manager/kinds.hpp"
@@ -54,10 +55,11 @@ std::string message_of(const std::exception_ptr& error) {
 
 class CachePart final : public detail::Part {
  public:
-  explicit CachePart(Cache& cache) : cache_(cache) {}
+  /// `starts`: it starts the cache, which is otherwise done by the part of the shards.
+  CachePart(Cache& cache, bool starts) : cache_(cache), starts_(starts) {}
   void start(Started started, Ended ended) override {
     ended_ = std::move(ended);
-    cache_.start();
+    if (starts_) cache_.start();
     started();
   }
   void stop() override {
@@ -68,6 +70,7 @@ class CachePart final : public detail::Part {
 
  private:
   Cache& cache_;
+  const bool starts_;
   Ended ended_;
 };
 
@@ -162,15 +165,19 @@ class ElectionPart final : public detail::Part {
 // Takes part in the ring on a dedicated thread. It stops after the controllers.
 class ShardsPart final : public detail::Part {
  public:
-  ShardsPart(Shards& shards, std::function<void()> open,
+  /// `sharing` is null unless the caches may hold a share only.
+  ShardsPart(Shards& shards, detail::CacheSharing* sharing, std::function<void()> open,
              std::function<void(std::string_view)> on_thread_start)
-      : shards_(shards), open_(std::move(open)), on_thread_start_(std::move(on_thread_start)) {}
+      : shards_(shards),
+        sharing_(sharing),
+        open_(std::move(open)),
+        on_thread_start_(std::move(on_thread_start)) {}
   void start(Started started, Ended ended) override {
     thread_ = std::jthread([this, ended = std::move(ended)](const std::stop_token& stop) {
       std::exception_ptr error;
       try {
         if (on_thread_start_) on_thread_start_("shards");
-        shards_.run(stop);
+        if (sharing_ == nullptr || sharing_->start_cache(stop)) shards_.run(stop);
       } catch (...) {
         error = std::current_exception();
       }
@@ -184,6 +191,7 @@ class ShardsPart final : public detail::Part {
 
  private:
   Shards& shards_;
+  detail::CacheSharing* const sharing_;
   const std::function<void()> open_;
   const std::function<void(std::string_view)> on_thread_start_;
   std::jthread thread_;
@@ -252,6 +260,7 @@ class Manager::Impl {
  public:
   // Declared before the controllers, which use it until they are destroyed.
   Cache cache_;
+  const std::unique_ptr<detail::CacheSharing> sharing_;  // null unless the ring divides by ranges
   ClusterSet clusters_;
 
  private:
@@ -285,6 +294,14 @@ std::optional<Client> client_for_election(const Client& client, const ManagerOpt
   if (!options.election && !options.shards) return std::nullopt;
   if (options.election_client) return options.election_client;
   return Client(client.config(), {.clock = options.clock, .log = options.log, .tracer = client.tracer()});
+}
+
+// Null unless the ring divides the keys so that a server can select the objects of a replica.
+std::unique_ptr<detail::CacheSharing> sharing_of(Cache& cache, Shards* shards,
+                                                 const std::optional<Client>& client,
+                                                 const ManagerOptions& options) {
+  if (shards == nullptr || options.shards->by != ShardBy::namespace_range) return nullptr;
+  return std::make_unique<detail::CacheSharing>(cache, *client, *options.shards, *shards, options.log);
 }
 
 // The component is a qualified name: other characters of the manager's name become '-'.
@@ -337,9 +354,10 @@ Manager::Impl::Impl(Client client, ManagerOptions options)
       operations_(options_.log, options_.clock, options_.on_thread_start),
       events_(client_, event_options(options_)),
       cache_(client_, cache_options(options_)),
+      sharing_(sharing_of(cache_, shards_.get(), election_client_, options_)),
       clusters_(cluster_options(options_)),
       core_(options_.lifecycle) {
-  add_part("cache", Stage::caches, std::make_unique<CachePart>(cache_));
+  add_part("cache", Stage::caches, std::make_unique<CachePart>(cache_, !sharing_));
   if (elector_) add_election();
   if (shards_) add_shards();
   add_checks();
@@ -373,7 +391,7 @@ void Manager::Impl::add_shards() {
   constexpr std::size_t number = 1;  // position after the cache
   add_part("shards", Stage::election,
            std::make_unique<ShardsPart>(
-               *shards_,
+               *shards_, sharing_.get(),
                [this] {
                  post({Notification::Kind::open, number, nullptr});
                },
@@ -706,6 +724,9 @@ const Client& Manager::leader_client() const noexcept {
 }
 bool Manager::is_leader() const noexcept {
   return impl_->is_leader();
+}
+const detail::CacheSharing* Manager::cache_sharing() const noexcept {
+  return impl_->sharing_.get();
 }
 const Shards* Manager::shards() const noexcept {
   return impl_->shards_.get();

@@ -9,6 +9,7 @@
 #include <evenkeel/manager/manager.hpp>
 #include <evenkeel/metrics/registry.hpp>
 
+#include "manager/cache_sharing.hpp"
 #include "manager/operations.hpp"
 
 namespace evenkeel {
@@ -96,6 +97,13 @@ void collect_cache(const Cache& cache, TimePoint now, MetricSink& sink) {
                   return one.failing_since ? std::chrono::duration<double>(now - *one.failing_since).count()
                                            : 0.0;
                 });
+  figures.gauge(
+      "evenkeel_informer_missing_seconds",
+      "Since when it does not hold all that it is to hold: its first list, or objects of slots that "
+      "this replica gained; 0 if it does",
+      [&](const Health& one) {
+        return one.missing_since ? std::chrono::duration<double>(now - *one.missing_since).count() : 0.0;
+      });
   for (const CollectionHealth& one : health) {
     if (one.informer.problem == WatchProblem::none) continue;
     sink.gauge("evenkeel_informer_problem", "1 for what lists or watches fail with",
@@ -141,6 +149,7 @@ void Manager::collect(MetricSink& sink) const {
                {{"name", lease}}, is_leader() ? 1 : 0);
   }
   if (shards() != nullptr) shards()->collect(sink);
+  if (cache_sharing() != nullptr) cache_sharing()->collect(sink);
   cluster_set().collect(sink);
   events().collect(sink);
   operations().metrics().collect(sink);

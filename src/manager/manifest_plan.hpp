@@ -12,6 +12,7 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/manager/endpoint.hpp>
 #include <evenkeel/manager/manifests.hpp>
+#include <evenkeel/sharding/shards.hpp>
 #include <evenkeel/webhook/configuration.hpp>
 
 namespace evenkeel {
@@ -58,7 +59,7 @@ void check_namespace(const std::string& name);
 
 /// Adds the rights of an election, shards, webhooks and access reviews.
 void add_election_rules(ManifestPlan& plan, const std::string& lease, const std::string& namespace_);
-void add_shard_rules(ManifestPlan& plan, const std::string& namespace_);
+void add_shard_rules(ManifestPlan& plan, const ShardOptions& shards);
 void add_webhook_rules(ManifestPlan& plan);
 void add_review_rules(ManifestPlan& plan);
 

@@ -59,7 +59,7 @@ void add_runtime_rules(ManifestPlan& plan, const ManagerOptions& chosen) {
   if (chosen.election)
     add_election_rules(plan, chosen.election->name.empty() ? chosen.name : chosen.election->name,
                        chosen.election->namespace_);
-  if (chosen.shards) add_shard_rules(plan, chosen.shards->namespace_);
+  if (chosen.shards) add_shard_rules(plan, *chosen.shards);
   add_webhook_rules(plan);
   if (plan.endpoint.access_reviews == AccessReviews::on) add_review_rules(plan);
 }

@@ -64,7 +64,10 @@ void add_election_rules(ManifestPlan& plan, const std::string& lease, const std:
   rules.push_back({{leases_group}, {"leases"}, {"get", "watch", "update"}, {lease}});
 }
 
-void add_shard_rules(ManifestPlan& plan, const std::string& namespace_) {
+void add_shard_rules(ManifestPlan& plan, const ShardOptions& shards) {
+  const std::string& namespace_ = shards.namespace_;
+  if (shards.by == ShardBy::namespace_range)
+    plan.part.cluster_rules.push_back({{""}, {"namespaces"}, {"list"}});
   plan.runtime_rules[namespace_.empty() ? plan.namespace_ : namespace_].push_back(
       {{leases_group}, {"leases"}, {"get", "list", "watch", "create", "update", "delete"}});
 }

@@ -48,8 +48,8 @@ struct ShardCoreOptions {
 /// A member whose division differs from the table's runs nothing, and is given nothing. When all members of
 /// the table's division have ended, and no slot has a holder that has not, those of another division make the
 /// table theirs, by an update like any other: nobody runs a key of the version that it was decided on.
-/// Likewise the ranges of a ring that divides by ranges are made anew when no slot has a holder that has not
-/// ended: the namespaces may have become others.
+/// Likewise the ranges of a ring that divides by ranges are fitted to the namespaces again when no slot has a
+/// holder that has not ended: the namespaces may have become others.
 ///
 /// Driver:
 ///  1. calls next_step(), sends its request if it has one, and calls it again until it has none;

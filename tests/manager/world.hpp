@@ -124,8 +124,9 @@ class Quiet final : public LogSink {
 
 class World {
  public:
-  World() {
+  explicit World(apiserver::ApiServerCoreOptions core_options = {}) {
     apiserver::SharedCoreOptions options;
+    options.core = std::move(core_options);
     options.on_request = [happenings = happenings](const apiserver::ServedRequest&) { happenings->note(); };
     core = std::make_shared<apiserver::SharedCore>(std::move(options));
   }

@@ -114,10 +114,12 @@ struct Replica {
   bool is_member(Duration world) const {
     return lease && lease->term() && local(world) < lease->term()->valid_until;
   }
-  /// Returns the key of a slot: each slot has one, and none has the same slot in both divisions.
-  std::size_t key_of(Slot slot) const { return division == "object" ? slot : (slot * 5 + 1) % slot_count; }
+  /// Returns the key of a slot: each slot has one, and none has the same slot in the divisions by object and
+  /// by namespace.
+  std::size_t key_of(Slot slot) const { return division == "namespace" ? (slot * 5 + 1) % slot_count : slot; }
 };
 
+/// Tests that add parts to the replicas override the hooks.
 class World {
  public:
   World(std::uint64_t seed, int count)
@@ -132,6 +134,10 @@ class World {
     }
   }
 
+  virtual ~World() = default;
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
   void run(Duration length, double faults) {
     for (const Duration end = now_ + length; now_ < end; now_ += tick) {
       if (faults > 0) disturb();
@@ -139,6 +145,7 @@ class World {
       if (chance() < 0.2 && faults > 0) work();
       for (Replica& each : replicas_) step(each, faults);
       check();
+      check_parts();
       if (::testing::Test::HasFatalFailure()) return;
     }
   }
@@ -150,7 +157,9 @@ class World {
     return static_cast<std::size_t>(
         std::count_if(pending_.begin(), pending_.end(), [](bool one) { return one; }));
   }
-  std::size_t owned() const { return owned_by("object") + owned_by("namespace"); }
+  std::size_t owned() const {
+    return owned_by("object") + owned_by("namespace") + owned_by("namespace-range");
+  }
   std::size_t owned_by(const std::string& division) const {
     std::size_t sum = 0;
     for (const Replica& each : replicas_)
@@ -191,21 +200,71 @@ class World {
   }
   void crash(Replica& each, Duration for_) {
     end_membership(each);
+    on_crash(each);
     each.down_until = now_ + for_;
   }
   /// Lets a replica leave, or crash, for good.
   void retire(Replica& each, bool crashes) {
     each.retired = true;
-    if (crashes || !each.shards)
+    if (crashes || !each.shards) {
       end_membership(each);
-    else
+      on_crash(each);
+    } else {
       leave(each);
+    }
+  }
+
+ protected:
+  // ---- Hooks
+  /// Returns the hashes of the namespaces, for a division by ranges.
+  virtual std::vector<std::uint64_t> hashes() const { return {}; }
+  /// Called when a replica has the core of a new membership.
+  virtual void on_joined(Replica&) {}
+  virtual void on_gained(Replica&, Slot) {}
+  /// Called after each step of a replica that is not paused, down or retired.
+  virtual void after_step(Replica&, [[maybe_unused]] double faults) {}
+  /// The process of the replica ends: what it has in memory is gone.
+  virtual void on_crash(Replica&) {}
+  /// Returns true if the replica begins a run of the key, which is its own, now.
+  virtual bool takes(Replica&, std::size_t key) {
+    const bool asked = pending_[key];
+    pending_[key] = false;
+    return asked;
+  }
+  virtual void check_parts() {}
+
+  double chance() { return static_cast<double>(random_() >> 11U) / 9007199254740992.0; }
+  Duration some(Duration most) { return std::chrono::duration_cast<Duration>(most * chance()); }
+  std::uint64_t number() { return random_(); }
+  Duration now() const { return now_; }
+
+  /// Carries a request out and its answer back, or loses either.
+  void exchange(double faults, std::function<void()> handle, std::function<void(bool lost)> answer) {
+    const bool lost_before = chance() < faults / 2;
+    const bool lost_after = chance() < faults / 2;
+    const Duration there = some(chance() < faults ? 9s : 40ms);
+    const Duration back = some(chance() < faults ? 9s : 40ms);
+    due_.emplace(now_ + there, [=, this] {
+      if (!lost_before) handle();
+      due_.emplace(now_ + back, [=] { answer(lost_before || lost_after); });
+    });
+  }
+  void reconcile(Replica& each) {
+    std::erase_if(each.runs, [&](const auto& run) { return run.second.until <= now_; });
+    for (const auto& [slot, generation] : each.draining) {
+      if (!each.runs.contains(slot)) each.shards->on_drained(slot, generation);
+    }
+    for (const auto& [slot, generation] : each.owned) {
+      const std::size_t key = each.key_of(slot);
+      if (each.runs.contains(slot) || !takes(each, key)) continue;
+      each.runs[slot] = {generation, now_ + some(chance() < 0.1 ? 8s : 500ms)};
+      ++runs_;
+      EXPECT_GE(generation, last_generation_[key]) << "key " << key;
+      last_generation_[key] = generation;
+    }
   }
 
  private:
-  double chance() { return static_cast<double>(random_() >> 11U) / 9007199254740992.0; }
-  Duration some(Duration most) { return std::chrono::duration_cast<Duration>(most * chance()); }
-
   void disturb() {
     Replica& each = replicas_[random_() % replicas_.size()];
     const double dice = chance() * 600;
@@ -260,15 +319,18 @@ class World {
       if (each.leaving) each.down_until = now_ + 5s;
       return end_membership(each);
     }
-    if (!each.is_member(now_)) return;
-    if (!each.shards)
+    if (!each.is_member(now_)) return after_step(each, faults);
+    if (!each.shards) {
       each.shards = std::make_unique<ShardCore>(detail::ShardCoreOptions{.namespace_ = "apps",
                                                                          .ring = ring,
                                                                          .member = each.member,
                                                                          .slots = slot_count,
                                                                          .division = each.division,
+                                                                         .hashes = hashes(),
                                                                          .lease_duration = lease_duration,
                                                                          .retry_period = retry_period});
+      on_joined(each);
+    }
     reconcile(each);
     while (true) {
       ShardCore::Step next = each.shards->next_step(each.local(now_), WallTime());
@@ -276,23 +338,8 @@ class World {
       if (!next.request) break;
       send(each, std::move(*next.request), faults);
     }
+    after_step(each, faults);
     if (each.leaving && each.shards->has_left()) each.lease->resign(each.local(now_));
-  }
-
-  void reconcile(Replica& each) {
-    std::erase_if(each.runs, [&](const auto& run) { return run.second.until <= now_; });
-    for (const auto& [slot, generation] : each.draining) {
-      if (!each.runs.contains(slot)) each.shards->on_drained(slot, generation);
-    }
-    for (const auto& [slot, generation] : each.owned) {
-      const std::size_t key = each.key_of(slot);
-      if (!pending_[key] || each.runs.contains(slot)) continue;
-      pending_[key] = false;
-      each.runs[slot] = {generation, now_ + some(chance() < 0.1 ? 8s : 500ms)};
-      ++runs_;
-      EXPECT_GE(generation, last_generation_[key]) << "key " << key;
-      last_generation_[key] = generation;
-    }
   }
 
   void take_changes(Replica& each) {
@@ -300,6 +347,7 @@ class World {
       if (change.kind == ShardCore::Change::Kind::gained) {
         each.owned[change.slot] = change.generation;
         ++moves_;
+        on_gained(each, change.slot);
         continue;
       }
       each.owned.erase(change.slot);
@@ -321,18 +369,6 @@ class World {
         each.shards->on_lease(change.lease, each.local(now_));
       }
     }
-  }
-
-  /// Carries a request out and its answer back, or loses either.
-  void exchange(double faults, std::function<void()> handle, std::function<void(bool lost)> answer) {
-    const bool lost_before = chance() < faults / 2;
-    const bool lost_after = chance() < faults / 2;
-    const Duration there = some(chance() < faults ? 9s : 40ms);
-    const Duration back = some(chance() < faults ? 9s : 40ms);
-    due_.emplace(now_ + there, [=, this] {
-      if (!lost_before) handle();
-      due_.emplace(now_ + back, [=] { answer(lost_before || lost_after); });
-    });
   }
 
   void send_renewal(Replica& each, ElectionCore::Request request, double faults) {

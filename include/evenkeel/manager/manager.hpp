@@ -45,6 +45,7 @@ struct RouteOptions;
 struct ServerCall;
 }  // namespace http
 namespace detail {
+class CacheSharing;
 class ConsoleShell;
 class Operations;
 class Part;
@@ -238,6 +239,7 @@ class EVENKEEL_API Manager {
 
   // Used by other files of the implementation.
   detail::Operations& operations() const noexcept;
+  const detail::CacheSharing* cache_sharing() const noexcept;  // null unless the ring divides by ranges
   const std::function<void(std::string_view)>& on_thread_start() const noexcept;
   const Client* election_client() const noexcept;  // null without an election
   const Client& own_client() const noexcept;

@@ -17,6 +17,7 @@
 #include "controller/explain/explain_core.hpp"
 #include "controller/followed_clusters.hpp"
 #include "controller/gated_queue.hpp"
+#include "controller/share_gate.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -41,8 +42,13 @@ struct ClusterObject {
 class Inspector {
  public:
   Inspector(const ControllerSpec& spec, const ControllerEnvironment& environment, GatedQueue& queue, Log log,
-            const FollowedClusters& clusters)
-      : spec_(spec), environment_(environment), queue_(queue), log_(std::move(log)), clusters_(clusters) {}
+            const FollowedClusters& clusters, const ShareGate& gate)
+      : spec_(spec),
+        environment_(environment),
+        queue_(queue),
+        log_(std::move(log)),
+        clusters_(clusters),
+        gate_(gate) {}
 
   /// Returns the cluster and the key in it for one whose namespace or name begins with a cluster, as
   /// Controller::explain() takes it.
@@ -70,6 +76,7 @@ class Inspector {
   GatedQueue& queue_;
   const Log log_;
   const FollowedClusters& clusters_;
+  const ShareGate& gate_;
 };
 
 }  // namespace detail

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "manager/cache_sharing.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include <evenkeel/api/json.hpp>
+#include <evenkeel/base/metrics.hpp>
+#include <evenkeel/base/stop.hpp>
+#include <evenkeel/client/errors.hpp>
+#include <evenkeel/client/rest_request.hpp>
+
+namespace evenkeel {
+inline namespace v0 {
+namespace detail {
+namespace {
+
+constexpr Duration answer_timeout = std::chrono::seconds{5};
+constexpr Duration pause_between_questions = std::chrono::seconds{2};
+
+}  // namespace
+
+bool selects_shards(const Client& client, const std::string& namespace_) {
+  const std::string any = HashRanges({{0, 1}}).shard_selector("object.metadata.namespace");
+  const http::Response answer =
+      client.raw({.query = {{"limit", "1"}, {"shardSelector", any}},
+                  .path = "/apis/coordination.k8s.io/v1/namespaces/" + namespace_ + "/leases"});
+  return Json::parse(answer.body).at({"metadata", "shardInfo"}).is_object();
+}
+
+CacheSharing::CacheSharing(Cache& cache, Client client, const ShardOptions& ring, Shards& shards, Log log)
+    : cache_(cache),
+      client_(std::move(client)),
+      ring_(ring.name),
+      namespace_(ring.namespace_.empty() ? client_.config().namespace_ : ring.namespace_),
+      log_(std::move(log)) {
+  shards.on_needed([this](const HashRanges& needed) {
+    if (selects_.load()) cache_.select(needed);
+  });
+}
+
+std::optional<bool> CacheSharing::ask(const std::stop_token& stop) {
+  const Client client = client_.with({.stop = stop, .timeout = answer_timeout});
+  try {
+    return selects_shards(client, namespace_);
+  } catch (const Cancelled&) {
+    return std::nullopt;
+  } catch (const Error& error) {
+    log_.warn("cannot find out if the server selects shards; it is tried again", {{"error", error.what()}});
+  }
+  return std::nullopt;
+}
+
+bool CacheSharing::start_cache(const std::stop_token& stop) {
+  const StopWaker on_stop(stop, mutex_, changed_);
+  std::optional<bool> selects = ask(stop);
+  while (!selects) {
+    const Clock& clock = *client_.clock();
+    const TimePoint due = deadline_after(clock.now(), pause_between_questions);
+    {
+      MutexLock lock(mutex_);
+      while (!stop.stop_requested() && clock.now() < due) clock.wait_until(changed_, lock, due);
+    }
+    if (stop.stop_requested()) return false;
+    selects = ask(stop);
+  }
+  if (*selects) {
+    log_.info("the caches hold the share of this replica: the server selects it");
+    cache_.select(HashRanges());
+  } else {
+    log_.info("the caches hold all objects: the server does not select shards");
+  }
+  selects_.store(*selects);
+  cache_.start();
+  return true;
+}
+
+void CacheSharing::collect(MetricSink& sink) const {
+  sink.gauge("evenkeel_shards_cache_selects",
+             "1 if the server selects the share that the caches hold, 0 if they hold everything",
+             {{"ring", ring_}}, selects_.load() ? 1 : 0);
+}
+
+}  // namespace detail
+}  // namespace v0
+}  // namespace evenkeel

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// Managers of a ring by ranges, several in one process with one API server core, whose caches hold what each
+// of them needs.
+#include "manager/cache_sharing.hpp"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/base/mutex.hpp>
+#include <evenkeel/metrics/text.hpp>
+
+#include "manager/world.hpp"
+
+namespace evenkeel::cache_sharing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::size_t spaces = 12;
+
+std::string space(std::size_t number) {
+  return "team-" + std::to_string(number);
+}
+
+/// Records the runs of all managers.
+class Runs {
+ public:
+  void began(const std::string& key, const std::string& by) {
+    MutexLock lock(mutex_);
+    if (!running_.insert(key).second) ++twice_;
+    last_[key] = by;
+  }
+  void ended(const std::string& key) {
+    MutexLock lock(mutex_);
+    running_.erase(key);
+  }
+  /// Returns the number of keys whose last run was by this replica.
+  std::size_t of(const std::string& by) const {
+    MutexLock lock(mutex_);
+    std::size_t count = 0;
+    for (const auto& [key, last] : last_) count += last == by ? 1 : 0;
+    return count;
+  }
+  int twice() const {
+    MutexLock lock(mutex_);
+    return twice_;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::set<std::string> running_ EVENKEEL_GUARDED_BY(mutex_);
+  std::map<std::string, std::string> last_ EVENKEEL_GUARDED_BY(mutex_);
+  int twice_ EVENKEEL_GUARDED_BY(mutex_) = 0;
+};
+
+/// A Gadget in each of the namespaces, and a ConfigMap that it owns.
+class CacheSharing {
+ public:
+  explicit CacheSharing(bool gate) : world(core_options(gate)) {
+    world.install_crd();
+    const Client client = world.client();
+    for (std::size_t i = 0; i < spaces; ++i) {
+      client.create(Namespace{.metadata = {.name = space(i)}});
+      const auto gadget = client.create(
+          Gadget{.metadata = {.name = "web", .namespace_ = space(i)}, .spec = {}, .status = {}});
+      client.create(ConfigMap{.metadata = {.name = "web",
+                                           .namespace_ = space(i),
+                                           .owner_references = {{.api_version = "test.evenkeel.dev/v1",
+                                                                 .kind = "Gadget",
+                                                                 .name = "web",
+                                                                 .uid = gadget->metadata.uid,
+                                                                 .controller = true}}}});
+    }
+  }
+
+  static apiserver::ApiServerCoreOptions core_options(bool gate) {
+    apiserver::ApiServerCoreOptions options;
+    options.sharded_list_and_watch = gate;
+    return options;
+  }
+  ManagerOptions options(const std::string& identity) const {
+    ManagerOptions options = world.options();
+    options.shards = ShardOptions{.name = "op",
+                                  .namespace_ = "default",
+                                  .identity = identity,
+                                  .slots = 16,
+                                  .by = ShardBy::namespace_range};
+    options.election_client = world.client();
+    options.cache.live_reads = false;  // what a run reads must be cached
+    return options;
+  }
+  ControllerSpec spec(const std::string& by) {
+    return controller_for<Gadget>([this, by](Context& context, const Gadget& gadget) {
+             const std::string key = context.key().str();
+             runs.began(key, by);
+             if (context.owned_by<ConfigMap>(gadget).size() != 1) ++incomplete;
+             context.patch_status(gadget, [](GadgetStatus& status) { status.ready_replicas = 1; });
+             runs.ended(key);
+             return done();
+           })
+        .owns<ConfigMap>();
+  }
+  static std::size_t held(const Manager& manager, const std::string& plural) {
+    for (const CollectionHealth& one : manager.cache().health()) {
+      if (one.resource.plural == plural) return one.informer.objects;
+    }
+    return 0;
+  }
+  /// Returns true if the caches of a replica hold the objects of this many namespaces, and no more.
+  static bool holds(const Manager& manager, std::size_t count) {
+    return held(manager, "gadgets") == count && held(manager, "configmaps") == count;
+  }
+  static std::size_t owned(const Manager& manager) { return manager.shards()->status().owned; }
+  static std::string metrics(const Manager& manager) {
+    PrometheusText text;
+    manager.collect(text);
+    return text.str();
+  }
+
+  World world;
+  Runs runs;
+  std::atomic<int> incomplete = 0;  // runs that did not see the ConfigMap
+};
+
+TEST(CacheSharingConcurrency, EachReplicaHoldsItsShareAndRunsNoKeyBefore) {
+  CacheSharing test(true);
+  Manager first(test.world.client(), test.options("first"));
+  first.add(test.spec("first"));
+  Running one(first);
+  test.world.wait_until([&] { return test.runs.of("first") == spaces && test.holds(first, spaces); });
+  EXPECT_THAT(test.metrics(first), HasSubstr("evenkeel_shards_cache_selects{ring=\"op\"} 1\n"));
+
+  Manager second(test.world.client(), test.options("second"));
+  second.add(test.spec("second"));
+  Running two(second);
+  test.world.wait_until([&] {
+    const std::size_t theirs = test.runs.of("second");
+    return test.owned(second) == 8 && theirs > 0 && test.holds(second, theirs) &&
+           test.holds(first, spaces - theirs);
+  });
+  EXPECT_LT(test.runs.of("second"), spaces);
+  EXPECT_GE(test.runs.of("second"), spaces / 4);
+
+  two.stop();
+  test.world.wait_until([&] { return test.runs.of("first") == spaces && test.holds(first, spaces); });
+  EXPECT_EQ(test.runs.twice(), 0);
+  EXPECT_EQ(test.incomplete, 0);
+  EXPECT_EQ(test.world.happenings->lines_with("the cache cannot answer").size(), 0U);
+  EXPECT_THAT(test.metrics(first),
+              HasSubstr("evenkeel_informer_missing_seconds{group=\"test.evenkeel.dev\""));
+  // Each gain was a list of its own ranges.
+  for (const CollectionHealth& kind : first.cache().health())
+    EXPECT_EQ(kind.informer.counters.lists, kind.informer.counters.growths) << kind.resource.plural;
+  one.stop();
+}
+
+TEST(CacheSharingConcurrency, WithoutTheFeatureOfTheServerEveryReplicaHoldsAll) {
+  CacheSharing test(false);
+  Manager first(test.world.client(), test.options("first"));
+  Manager second(test.world.client(), test.options("second"));
+  first.add(test.spec("first"));
+  second.add(test.spec("second"));
+  Running one(first);
+  Running two(second);
+  test.world.wait_until([&] {
+    return test.owned(first) == 8 && test.owned(second) == 8 && test.holds(first, spaces) &&
+           test.holds(second, spaces);
+  });
+  test.world.wait_until([&] { return test.runs.of("first") + test.runs.of("second") == spaces; });
+  EXPECT_THAT(test.metrics(first), HasSubstr("evenkeel_shards_cache_selects{ring=\"op\"} 0\n"));
+  EXPECT_EQ(test.runs.twice(), 0);
+  EXPECT_EQ(test.incomplete, 0);
+}
+
+// An event of a ConfigMap may concern a Gadget of any namespace, and each replica may have to look at all
+// Pods.
+TEST(CacheSharingConcurrency, KindsThatLeadToOtherNamespacesAreHeldWhole) {
+  CacheSharing test(true);
+  const auto add = [&](Manager& manager, const std::string& by) {
+    manager.add(controller_for<Gadget>([&test, by](Context& context, const Gadget&) {
+                  test.runs.began(context.key().str(), by);
+                  test.runs.ended(context.key().str());
+                  return done();
+                }).watches<ConfigMap>([](const ConfigMap& map) {
+      return std::vector<ObjectKey>{{map.metadata.namespace_, "web"}, {space(0), "web"}};
+    }));
+  };
+  Manager first(test.world.client(), test.options("first"));
+  Manager second(test.world.client(), test.options("second"));
+  add(first, "first");
+  add(second, "second");
+  Running one(first);
+  Running two(second);
+  test.world.wait_until([&] {
+    return test.owned(first) == 8 && test.owned(second) == 8 &&
+           test.held(first, "gadgets") + test.held(second, "gadgets") == spaces;
+  });
+  EXPECT_EQ(test.held(first, "configmaps"), spaces);
+  EXPECT_EQ(test.held(second, "configmaps"), spaces);
+  EXPECT_LT(test.held(first, "gadgets"), spaces);
+}
+
+TEST(CacheSharingConcurrency, AControllerOfEveryInstanceKeepsItsKindWhole) {
+  CacheSharing test(true);
+  const auto add = [&](Manager& manager, const std::string& by) {
+    manager.add(test.spec(by));
+    manager.add(controller_for<ConfigMap>([](Context&, const ConfigMap&) { return done(); })
+                    .named("everywhere")
+                    .with({.runs_on = RunsOn::every_instance}));
+  };
+  Manager first(test.world.client(), test.options("first"));
+  Manager second(test.world.client(), test.options("second"));
+  add(first, "first");
+  add(second, "second");
+  Running one(first);
+  Running two(second);
+  test.world.wait_until([&] {
+    return test.owned(first) == 8 && test.owned(second) == 8 &&
+           test.held(first, "gadgets") + test.held(second, "gadgets") == spaces;
+  });
+  EXPECT_EQ(test.held(first, "configmaps"), spaces);
+  EXPECT_EQ(test.held(second, "configmaps"), spaces);
+}
+
+TEST(CacheSharingConcurrency, ReadsOfOtherNamespacesGoToTheServer) {
+  CacheSharing test(true);
+  ManagerOptions options = test.options("first");
+  options.cache.live_reads = true;
+  Manager first(test.world.client(), options);
+  Manager second(test.world.client(), test.options("second"));
+  first.add(test.spec("first"));
+  second.add(test.spec("second"));
+  Running one(first);
+  Running two(second);
+  test.world.wait_until([&] {
+    return test.owned(first) == 8 && test.held(first, "gadgets") + test.held(second, "gadgets") == spaces;
+  });
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < spaces; ++i) found += first.cache().find<Gadget>({space(i), "web"}) ? 1 : 0;
+  EXPECT_EQ(found, spaces);
+  const std::uint64_t reads = first.cache().live_reads();
+  EXPECT_GT(reads, 0U);
+  EXPECT_LT(reads, spaces);
+  EXPECT_EQ(first.cache().list<Gadget>().size(), spaces);
+  EXPECT_EQ(first.cache().live_reads(), reads + 1);
+}
+
+TEST(CacheSharing, FindsOutIfTheServerSelects) {
+  for (const bool gate : {false, true}) {
+    const World world(CacheSharing::core_options(gate));
+    EXPECT_EQ(detail::selects_shards(world.client(), "default"), gate);
+  }
+}
+
+}  // namespace
+}  // namespace evenkeel::cache_sharing
