@@ -74,10 +74,6 @@ class Distribution {
   Members of_;
 };
 
-}  // namespace
-
-namespace {
-
 // Returns the ranges of a table that has some.
 SlotRanges read_ranges(const Json& starts, std::size_t slots, const std::string& where) {
   if (starts.size() != slots) throw DecodeError(where, "expected an item for each slot");
