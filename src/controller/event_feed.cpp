@@ -150,7 +150,10 @@ bool EventFeed::stays_in_namespace(const WatchSpec& spec) const {
 }
 
 bool EventFeed::holds(std::string_view namespace_) const {
-  const Watches watches = watches_in({});
+  MutexLock lock(mutex_);
+  const auto home = places_.find(std::string_view());
+  if (home == places_.end()) return true;
+  const Watches& watches = home->second.watches;
   return std::all_of(watches.begin(), watches.end(), [namespace_](const auto& entry) {
     const auto informer = entry.second->informer();
     return informer == nullptr || informer->holds(namespace_);

@@ -477,7 +477,7 @@ void Shards::State::exit(Slot slot) noexcept {
   SlotState& state = slots_[slot];
   if (--state.runs > 0) return;
   if (state.phase == Phase::draining) note_drained(slot);
-  signalled_ = true;  // the caches need no more what is another's by now
+  if (state.phase == Phase::other) signalled_ = true;  // the caches do not need its objects any more
   changed_.notify_all();
 }
 

@@ -91,7 +91,14 @@ std::size_t DependentGraph::position_of(const std::string& name, const std::stri
 WatchSpec DependentGraph::late_watch(const ResourceId& resource) const {
   WatchSpec watch = watch_of(resource, map_to_owner(owner_), {}, scope_of(resource, {}));
   watch.owned = true;
-  watch.attach = [late = late_, resource, attach = std::move(watch.attach)](
+  // The controller does not wait for its objects, so it cannot wait for those of a gained slot either.
+  auto attach_whole = [attach = std::move(watch.attach)](Cache& cache,
+                                                         std::shared_ptr<EventHandler> handler) {
+    Attachment attachment = attach(cache, std::move(handler));
+    if (attachment.informer) attachment.informer->require_all();
+    return attachment;
+  };
+  watch.attach = [late = late_, resource, attach = std::move(attach_whole)](
                      Cache& cache, std::shared_ptr<EventHandler> handler) {
     return late->add(cache, resource, attach, handler);
   };
