@@ -207,7 +207,9 @@ TEST_F(ScrapeConcurrency, EveryFamilyIsDocumentedAndEveryDocumentedOneIsThere) {
     return ours.families.count("evenkeel_cluster_state") != 0;
   });
   PrometheusText of_shards;  // which exclude an election
-  Shards(world.client(), {.name = "op"}).collect(of_shards);
+  ManagerOptions options{.name = "op"};
+  options.shards = ShardOptions{.by = ShardBy::namespace_range};
+  Manager(world.client(), std::move(options)).collect(of_shards);
   ours.families.merge(test::parse_scrape(of_shards.str()).families);
   PrometheusText of_spans;  // which need a collector
   OtlpExporter().collect(of_spans);
