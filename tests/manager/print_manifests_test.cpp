@@ -159,6 +159,16 @@ TEST(PrintManifests, OfShardsShareLeases) {
                     HasSubstr("  replicas: 2\n")));
 }
 
+TEST(PrintManifests, OfRangesListNamespaces) {
+  const auto lists_namespaces = HasSubstr("  - namespaces\n  verbs:\n  - list\n");
+  RunOptions options = with_rules();
+  options.manager.shards = ShardOptions{.by = ShardBy::namespace_range};
+  EXPECT_THAT(print({"--print-rbac"}, options).out, lists_namespaces);
+  EXPECT_THAT(print({"--print-rbac", "--shards=false"}, options).out, Not(lists_namespaces));
+  options.manager.shards->by = ShardBy::namespace_;
+  EXPECT_THAT(print({"--print-rbac"}, options).out, Not(lists_namespaces));
+}
+
 TEST(PrintManifests, WithoutAnElectionRunOneReplica) {
   const Printed printed = print({"--print-manifests", "--leader-elect=false"}, with_rules());
   EXPECT_THAT(printed.out, AllOf(HasSubstr("  replicas: 1\n"), HasSubstr("    type: Recreate\n"),
