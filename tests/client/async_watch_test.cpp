@@ -30,7 +30,7 @@ using tests::FakeTransport;
 using tests::Widget;
 using Stream = FakeTransport::StreamCall;
 
-std::string event(const std::string& type, const std::string& name, const std::string& version) {
+std::string widget_event(const std::string& type, const std::string& name, const std::string& version) {
   return R"({"type":")" + type +
          R"(","object":{"apiVersion":"test.dev/v1","kind":"Widget","metadata":{"name":")" + name +
          R"(","namespace":"default","resourceVersion":")" + version + R"("},"spec":{"replicas":1}}})" + "\n";
@@ -159,8 +159,8 @@ class AsyncWatchConcurrency : public ::testing::Test {
 };
 
 TEST_F(AsyncWatchConcurrency, DeliversEventsAndReconnectsFromTheLastVersion) {
-  then(feed(event("ADDED", "a", "6") + event("DELETED", "a", "7"), true));
-  then(feed(event("MODIFIED", "b", "8")));
+  then(feed(widget_event("ADDED", "a", "6") + widget_event("DELETED", "a", "7"), true));
+  then(feed(widget_event("MODIFIED", "b", "8")));
   start();
   EXPECT_EQ(heard.next(), "connected");
   EXPECT_EQ(heard.next(), "added a 6");
@@ -175,7 +175,7 @@ TEST_F(AsyncWatchConcurrency, BacksOffAfterABrokenConnection) {
   then([](Stream& stream) {
     stream.end(std::make_exception_ptr(TransportError(TransportErrorCode::interrupted, "scripted")));
   });
-  then(feed(event("ADDED", "a", "6")));
+  then(feed(widget_event("ADDED", "a", "6")));
   start();
   EXPECT_EQ(heard.next(), "connected");
   clock->wait_for_waiters(1);
@@ -187,7 +187,7 @@ TEST_F(AsyncWatchConcurrency, BacksOffAfterABrokenConnection) {
 
 TEST_F(AsyncWatchConcurrency, GoneWaitsForARestart) {
   then(feed(expired));
-  then(feed(event("ADDED", "b", "101")));
+  then(feed(widget_event("ADDED", "b", "101")));
   start();
   EXPECT_EQ(heard.next(), "connected");
   EXPECT_EQ(heard.next(), "gone 5");
@@ -199,8 +199,8 @@ TEST_F(AsyncWatchConcurrency, GoneWaitsForARestart) {
 }
 
 TEST_F(AsyncWatchConcurrency, AListenerMayRestartAndCancel) {
-  then(feed(expired + event("ADDED", "never", "6")));
-  then(feed(event("ADDED", "b", "101") + event("ADDED", "never", "102")));
+  then(feed(expired + widget_event("ADDED", "never", "6")));
+  then(feed(widget_event("ADDED", "b", "101") + widget_event("ADDED", "never", "102")));
   call = nullptr;
   Mutex own;
   std::shared_ptr<WatchCall> handle;
@@ -238,7 +238,7 @@ TEST_F(AsyncWatchConcurrency, AnObjectOfAnotherTypeIsAnErrorAndTheWatchGoesOn) {
       R"({"type":"ADDED","object":{"apiVersion":"test.dev/v1","kind":"Widget","metadata":{"name":"x",)"
       R"("namespace":"default","resourceVersion":"6"},"spec":{"replicas":"many"}}})"
       "\n";
-  then(feed(wrong + event("ADDED", "a", "7")));
+  then(feed(wrong + widget_event("ADDED", "a", "7")));
   start();
   EXPECT_EQ(heard.next(), "connected");
   EXPECT_THAT(heard.next(), HasSubstr("widgets/default/x"));
@@ -247,7 +247,7 @@ TEST_F(AsyncWatchConcurrency, AnObjectOfAnotherTypeIsAnErrorAndTheWatchGoesOn) {
 
 TEST_F(AsyncWatchConcurrency, ASilentServerIsLeftAfterThirtySeconds) {
   then([](Stream&) {});
-  then(feed(event("ADDED", "a", "6")));
+  then(feed(widget_event("ADDED", "a", "6")));
   start();
   EXPECT_EQ(heard.next(), "connected");
   advance(30s);
@@ -327,7 +327,7 @@ TEST_F(AsyncWaitConcurrency, IsMetByTheListOrByAnEvent) {
   EXPECT_EQ(heard.next(), "met 5");
 
   transport->reply(200, page(item("5"), "5"));
-  then(feed(event("MODIFIED", "web", "6") + event("MODIFIED", "web", "7")));
+  then(feed(widget_event("MODIFIED", "web", "6") + widget_event("MODIFIED", "web", "7")));
   wait_for([](const Snapshot<Widget>& widget) { return widget->metadata.resource_version == "6"; });
   EXPECT_EQ(heard.next(), "connected");
   EXPECT_EQ(heard.next(), "met 6");
@@ -335,7 +335,7 @@ TEST_F(AsyncWaitConcurrency, IsMetByTheListOrByAnEvent) {
 
 TEST_F(AsyncWaitConcurrency, IsMetByAbsence) {
   transport->reply(200, page(item("5"), "5"));
-  then(feed(event("DELETED", "web", "6")));
+  then(feed(widget_event("DELETED", "web", "6")));
   wait_for([](const Snapshot<Widget>& widget) { return !widget; });
   EXPECT_EQ(heard.next(), "connected");
   EXPECT_EQ(heard.next(), "met by absence");
@@ -345,7 +345,7 @@ TEST_F(AsyncWaitConcurrency, ListsAgainWhenTheHistoryIsGone) {
   transport->reply(200, page(item("5"), "5"));
   transport->reply(200, page(item("9"), "9"));
   then(feed(expired));
-  then(feed(event("DELETED", "web", "10")));
+  then(feed(widget_event("DELETED", "web", "10")));
   wait_for([](const Snapshot<Widget>& widget) { return !widget; });
   EXPECT_EQ(heard.next(), "connected");
   EXPECT_EQ(heard.next(), "connected");
@@ -361,7 +361,7 @@ TEST_F(AsyncWaitConcurrency, EndsWithTheErrorOfTheListAndOfTheCondition) {
   EXPECT_EQ(heard.next(), "error: list Widget in default: 403 Forbidden: no");
 
   transport->reply(200, page("", "5"));
-  then(feed(event("ADDED", "web", "6")));
+  then(feed(widget_event("ADDED", "web", "6")));
   wait_for([](const Snapshot<Widget>& widget) {
     if (widget) throw std::runtime_error("not that one");
     return false;
