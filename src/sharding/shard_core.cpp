@@ -71,9 +71,8 @@ ShardTable ShardCore::planned(TimePoint now) const {
                            : ShardTable{.slots = std::vector<SlotEntry>(options_.slots),
                                         .division = options_.division,
                                         .ranges = own_ranges(options_.slots)};
-  if (is_foreign() && !leaving_ && is_deserted(now)) {
-    plan.divide(options_.division, own_ranges(plan.slots.size()));
-  } else if (!is_foreign() && !leaving_ && !plan.ranges.empty() && is_idle()) {
+  const bool may_divide = is_foreign() ? is_deserted(now) : !plan.ranges.empty() && is_idle();
+  if (may_divide && !leaving_) {
     plan.divide(options_.division, own_ranges(plan.slots.size()));
   } else if (withdraws()) {
     plan.leaving.insert(options_.member);
