@@ -124,6 +124,14 @@ class CacheSharing {
     const std::size_t theirs = held(second, "gadgets");
     return ours > 0 && theirs > 0 && ours + theirs == spaces;
   }
+  /// The Gadgets of two replicas are divided, their ConfigMaps are not.
+  static void expect_whole_config_maps(const Manager& first, const Manager& second) {
+    for (const Manager* const manager : {&first, &second}) {
+      EXPECT_EQ(held(*manager, "configmaps"), spaces);
+      EXPECT_LT(held(*manager, "gadgets"), spaces);
+      EXPECT_GT(held(*manager, "gadgets"), 0U);
+    }
+  }
   static std::size_t owned(const Manager& manager) { return manager.shards()->status().owned; }
   static std::string metrics(const Manager& manager) {
     PrometheusText text;
@@ -209,6 +217,7 @@ TEST(CacheSharingConcurrency, KindsThatLeadToOtherNamespacesAreHeldWhole) {
     return test.owned(first) == 8 && test.owned(second) == 8 && test.divide(first, second) &&
            test.held(first, "configmaps") == spaces && test.held(second, "configmaps") == spaces;
   });
+  test.expect_whole_config_maps(first, second);
 }
 
 TEST(CacheSharingConcurrency, AControllerOfEveryInstanceKeepsItsKindWhole) {
@@ -229,6 +238,7 @@ TEST(CacheSharingConcurrency, AControllerOfEveryInstanceKeepsItsKindWhole) {
     return test.owned(first) == 8 && test.owned(second) == 8 && test.divide(first, second) &&
            test.held(first, "configmaps") == spaces && test.held(second, "configmaps") == spaces;
   });
+  test.expect_whole_config_maps(first, second);
 }
 
 TEST(CacheSharingConcurrency, ReadsOfOtherNamespacesGoToTheServer) {

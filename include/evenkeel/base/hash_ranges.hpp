@@ -46,7 +46,9 @@ inline std::string shard_selector(std::string_view field, const std::vector<Hash
 
 }  // namespace detail
 
-/// A set of hashes: sorted, disjoint ranges that do not touch.
+/// A set of hashes: sorted, disjoint ranges that do not touch. Thread safety: const members may be called
+/// concurrently. Complexity: contains() is logarithmic in the number of ranges, what returns a set is linear
+/// (with() and coarse() sort, or look again for each range that they join).
 class HashRanges {
  public:
   HashRanges() = default;  ///< No hash.
