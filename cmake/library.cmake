@@ -1,11 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
 
-# evenkeel_compile_in_batches(TARGET SIZE): with EVENKEEL_UNITY_BUILD, compiles that many sources of the target at a time.
+# evenkeel_compile_in_batches(TARGET SIZE): with EVENKEEL_UNITY_BUILD, compiles that many sources of the target at a time,
+# but for generated ones, and those with the property SKIP_UNITY_BUILD_INCLUSION, COMPILE_DEFINITIONS or COMPILE_OPTIONS.
+# CMake's UNITY_BUILD includes them by absolute paths, so that a compiler cache has nothing for a checkout in another folder.
 function(evenkeel_compile_in_batches target size)
   if(EVENKEEL_UNITY_BUILD)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${size})
+    # The properties of its sources are set later.
+    cmake_language(EVAL CODE "cmake_language(DEFER CALL evenkeel_make_batches ${target} ${size})")
     # A class of a source file may have members of its unnamed namespace; in a batch that file is an included one.
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+    target_compile_options(${target} PRIVATE "SHELL:-iquote ${PROJECT_SOURCE_DIR}"
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
+endfunction()
+
+function(evenkeel_make_batches target size)
+  get_target_property(sources ${target} SOURCES)
+  set(kept "")
+  set(number 0)
+  set(room 0)
+  foreach(source IN LISTS sources)
+    evenkeel_path_in_batch(path "${source}")
+    if(NOT path)
+      list(APPEND kept "${source}")
+      continue()
+    endif()
+    if(room EQUAL 0)
+      set(batch ${CMAKE_CURRENT_BINARY_DIR}/batches/${target}_${number}.cpp)
+      list(APPEND kept ${batch})
+      math(EXPR number "${number} + 1")
+      set(room ${size})
+      set(${batch} "")
+    endif()
+    string(APPEND ${batch} "#include \"${path}\"\n")
+    math(EXPR room "${room} - 1")
+  endforeach()
+  foreach(batch IN LISTS kept)
+    if(DEFINED ${batch})
+      file(CONFIGURE OUTPUT ${batch} CONTENT "${${batch}}" @ONLY)
+    endif()
+  endforeach()
+  set_target_properties(${target} PROPERTIES SOURCES "${kept}")
+endfunction()
+
+# evenkeel_path_in_batch(RESULT SOURCE): its path from the root of the project; empty if it is compiled alone.
+function(evenkeel_path_in_batch result source)
+  set(${result} "" PARENT_SCOPE)
+  cmake_path(ABSOLUTE_PATH source OUTPUT_VARIABLE path)
+  cmake_path(IS_PREFIX PROJECT_SOURCE_DIR ${path} in_project)
+  foreach(property GENERATED SKIP_UNITY_BUILD_INCLUSION COMPILE_DEFINITIONS COMPILE_OPTIONS)
+    get_source_file_property(alone ${path} ${property})
+    if(alone)
+      return()
+    endif()
+  endforeach()
+  if(in_project AND path MATCHES "\\.cpp$")
+    cmake_path(RELATIVE_PATH path BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set(${result} ${path} PARENT_SCOPE)
   endif()
 endfunction()
 
@@ -82,7 +132,8 @@ function(evenkeel_test_headers name linked)
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/test_headers.cpp CONTENT "")
     add_library(${target} OBJECT ${PROJECT_BINARY_DIR}/test_headers.cpp)
     target_link_libraries(${target} PRIVATE evenkeel_warnings ${linked} GTest::gtest GTest::gmock)
-    target_precompile_headers(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/${name}_headers.hpp)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+    target_precompile_headers(${target} PRIVATE <support/${name}_headers.hpp>)
     # For compiler caches: the result depends on nothing but the headers.
     target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
   endif()

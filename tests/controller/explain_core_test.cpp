@@ -2,13 +2,13 @@
 // Every reason why a key is not being reconciled, derived from its facts.
 #include "controller/explain/explain_core.hpp"
 
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include <gtest/gtest.h>
 
 #include <evenkeel/workqueue/key_table.hpp>
+
+#include "../support/repository.hpp"
 
 namespace evenkeel::explain_core_tests {
 namespace {
@@ -272,8 +272,7 @@ Timeline, the oldest first:
   2026-01-01T00:01:31.000000Z  run ended after 1s: error: no disk left
   2026-01-01T00:01:31.000000Z  runs again in 20s: retry
 )");
-  std::ifstream page(std::string(EVENKEEL_SOURCE_DIR) + "/docs/explain.md");
-  const std::string text{std::istreambuf_iterator<char>(page), std::istreambuf_iterator<char>()};
+  const std::string text = test::read_repository_file("docs/explain.md");
   EXPECT_NE(text.find(to_text(ask())), std::string::npos) << "docs/explain.md shows this example";
   const Json json = to_json(ask());
   EXPECT_EQ(json["reason"], Json("backing_off"));

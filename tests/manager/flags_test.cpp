@@ -2,14 +2,14 @@
 #include "manager/flags.hpp"
 
 #include <chrono>
-#include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "../support/repository.hpp"
 
 namespace evenkeel {
 namespace {
@@ -188,9 +188,7 @@ TEST(Flags, AWrongOneEndsWithCodeTwoAndIsNamed) {
 
 // The table for users must list exactly the existing flags.
 TEST(Flags, TheTableInTheDocumentationListsExactlyTheFlagsOfHelp) {
-  std::ifstream file(EVENKEEL_SOURCE_DIR "/docs/flags.md");
-  ASSERT_TRUE(file) << "docs/flags.md is missing";
-  const std::string table{std::istreambuf_iterator<char>(file), {}};
+  const std::string table = test::read_repository_file("docs/flags.md");
   const std::string help = parse({"--help"}).text;
   const auto flags_of = [](const std::string& text, const std::string& before) {
     std::vector<std::string> flags;

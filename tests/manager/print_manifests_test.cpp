@@ -2,7 +2,6 @@
 // `--print-manifests` and `--print-rbac` of whole programs.
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +17,7 @@
 #include <evenkeel/evenkeel.hpp>
 #include <evenkeel/webhook/webhook.hpp>
 
+#include "../support/repository.hpp"
 #include "manager/deployment_args.hpp"
 #include "manager/derived_rules.hpp"
 #include "printed.hpp"
@@ -104,9 +104,7 @@ TEST(PrintManifests, PrintsAllThatTheProgramNeeds) {
   const Printed printed = print_all();
   EXPECT_EQ(printed.code, 0);
   EXPECT_EQ(printed.err, "");
-  std::ifstream file(EVENKEEL_SOURCE_DIR "/tests/manager/data/manifests.yaml");
-  const std::string expected{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_EQ(printed.out, expected);
+  EXPECT_EQ(printed.out, test::read_repository_file("tests/manager/data/manifests.yaml"));
 }
 
 TEST(PrintManifests, IsTakenByAServer) {

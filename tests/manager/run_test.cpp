@@ -28,6 +28,7 @@
 #include <evenkeel/manager/run.hpp>
 
 #include "../support/await.hpp"
+#include "../support/repository.hpp"
 #include "apiserver/shell/tls_certificates.hpp"
 #include "child.hpp"
 
@@ -108,7 +109,7 @@ TEST_F(RunTest, PrintsItsCrdsWithoutACluster) {
 /// Returns flag and default of each row of the table in docs/flags.md; the default is empty where it is not a
 /// literal.
 std::map<std::string, std::string> documented_flags() {
-  std::ifstream file(EVENKEEL_SOURCE_DIR "/docs/flags.md");
+  std::istringstream file(test::read_repository_file("docs/flags.md"));
   std::map<std::string, std::string> flags;
   const std::regex row(R"(\| `(--[a-z-]+)` \|[^|]*\| (?:`([^`]*)`)?[^|]*\|.*)");
   std::smatch found;
@@ -120,8 +121,7 @@ std::map<std::string, std::string> documented_flags() {
 
 /// Returns the file in docs/flags.md.
 std::string documented_settings() {
-  std::ifstream file(EVENKEEL_SOURCE_DIR "/docs/flags.md");
-  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  const std::string page = test::read_repository_file("docs/flags.md");
   const std::size_t begin = page.find("```yaml\n") + 8;
   return page.substr(begin, page.find("```", begin) - begin);
 }

@@ -4,8 +4,6 @@
 
 #include <atomic>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,20 +28,16 @@
 #include <evenkeel/workqueue/two_lane_store.hpp>
 
 #include "../support/await.hpp"
+#include "../support/repository.hpp"
 #include "world.hpp"
 
 namespace evenkeel {
 namespace {
 
 using test::Family;
+using test::read_repository_file;
 using test::Scrape;
 using ::testing::IsEmpty;
-
-std::string read(const std::string& path) {
-  std::ifstream file(std::string(EVENKEEL_SOURCE_DIR) + "/" + path);
-  if (!file) throw std::runtime_error(path + " is missing");
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // An operator over real sockets that leads, works, and has all the problems that metrics report: a kind that
 // the server does not know, a retried request, a reconcile for each result.
@@ -133,7 +127,7 @@ bool alike(const std::vector<double>& one, const std::vector<double>& other) {
 
 TEST_F(ScrapeConcurrency, HasTheFamiliesOfControllerRuntimeWithTheirTypesLabelsAndBuckets) {
   const Scrape ours = scrape_of_all();
-  std::istringstream lines(read("tests/manager/data/controller_runtime_metrics.txt"));
+  std::istringstream lines(read_repository_file("tests/manager/data/controller_runtime_metrics.txt"));
   int compared = 0;
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with('#')) continue;
@@ -214,7 +208,7 @@ TEST_F(ScrapeConcurrency, EveryFamilyIsDocumentedAndEveryDocumentedOneIsThere) {
   PrometheusText of_spans;  // which need a collector
   OtlpExporter().collect(of_spans);
   ours.families.merge(test::parse_scrape(of_spans.str()).families);
-  const std::string page = read("docs/metrics.md");
+  const std::string page = read_repository_file("docs/metrics.md");
   std::map<std::string, std::pair<std::string, std::string>> documented;  // name -> type, labels
   const std::regex row(R"(\| `([a-z_]+)` \| (counter|gauge|histogram) \| ([a-z_, ]*|-) \|)");
   for (std::sregex_iterator at(page.begin(), page.end(), row), end; at != end; ++at) {
@@ -240,7 +234,7 @@ TEST_F(ScrapeConcurrency, EveryFamilyIsDocumentedAndEveryDocumentedOneIsThere) {
 
 TEST_F(ScrapeConcurrency, EveryMetricOfTheDashboardIsThere) {
   const Scrape ours = scrape_of_all();
-  const Json dashboard = Json::parse(read("docs/dashboards/evenkeel.json"));
+  const Json dashboard = Json::parse(read_repository_file("docs/dashboards/evenkeel.json"));
   std::set<std::string> asked;
   const std::regex metric(
       R"((controller_runtime|workqueue|rest_client|leader_election|process|evenkeel)_[a-z_]+)");

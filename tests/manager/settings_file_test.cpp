@@ -3,13 +3,14 @@
 
 #include <chrono>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <unistd.h>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "../support/repository.hpp"
 
 namespace evenkeel {
 namespace {
@@ -60,8 +61,7 @@ controllers:
 
 // The example in the documentation is valid and contains all settings.
 TEST(SettingsFile, OfTheDocumentationIsReadWhole) {
-  std::ifstream page(EVENKEEL_SOURCE_DIR "/docs/flags.md");
-  const std::string text{std::istreambuf_iterator<char>(page), {}};
+  const std::string text = test::read_repository_file("docs/flags.md");
   const std::size_t begin = text.find("```yaml\n") + 8;
   const std::string example = text.substr(begin, text.find("```", begin) - begin);
   const auto source = parse_settings(example, "docs/flags.md");

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operator of docs/exploring.md.
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -14,6 +12,8 @@
 #include <evenkeel/api/kinds.hpp>
 #include <evenkeel/evenkeel.hpp>
 #include <evenkeel/testing/explore.hpp>
+
+#include "../support/repository.hpp"
 
 namespace explore_document {
 
@@ -137,8 +137,7 @@ ek::ControllerSpec fenced_disk_controller(FencedCloud& cloud) {
 }
 
 std::string page() {
-  std::ifstream file(EVENKEEL_SOURCE_DIR "/docs/exploring.md");
-  return {std::istreambuf_iterator<char>(file), {}};
+  return evenkeel::test::read_repository_file("docs/exploring.md");
 }
 
 TEST(ExploreDocument, ShowsTheOutputOfItsOperator) {

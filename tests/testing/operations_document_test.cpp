@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operator of docs/operations-testing.md.
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 
@@ -11,6 +9,8 @@
 #include <evenkeel/api/kinds.hpp>
 #include <evenkeel/evenkeel.hpp>
 #include <evenkeel/testing/operations.hpp>
+
+#include "../support/repository.hpp"
 
 namespace operations_document {
 
@@ -66,8 +66,7 @@ ek::ControllerSpec repaired_controller() {
 }
 
 std::string page() {
-  std::ifstream file(EVENKEEL_SOURCE_DIR "/docs/operations-testing.md");
-  return {std::istreambuf_iterator<char>(file), {}};
+  return evenkeel::test::read_repository_file("docs/operations-testing.md");
 }
 
 TEST(OperationsDocument, ShowsTheOutputOfItsOperator) {
