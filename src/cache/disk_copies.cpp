@@ -120,7 +120,7 @@ void DiskCopies::write(Entry& entry, const Informer& informer) {
   }
   entry.version = version;
   if (written || std::exchange(entry.too_large, true)) return;
-  log_.warn("a collection does not fit on disk beside the others; the next start lists it",
+  log_.warn("a copy does not fit on disk beside the others; the next start lists the objects",
             {{"kind", informer.resource().kind},
              {"file", entry.file->path().string()},
              {"limit", static_cast<std::uint64_t>(options_.max_bytes)}});

@@ -395,7 +395,7 @@ void Informer::Impl::restore() {
                                    .keep = [this](WireObject object) { return packed(std::move(object)); }});
     if (copy) reflector_.restore(std::move(copy->version), std::move(copy->objects));
   } catch (const Error& error) {
-    parts_.log.warn("a copy on disk is ignored; listing the collection",
+    parts_.log.warn("a copy on disk is ignored; listing the objects",
                     {{"kind", parts_.resource.kind}, {"error", std::string_view(error.what())}});
   }
 }
@@ -403,7 +403,7 @@ void Informer::Impl::restore() {
 void Informer::Impl::report_restore() {
   const auto why = reflector_.take_restore_failure();
   if (!why) return;
-  parts_.log.info("a copy on disk is not used; listing the collection",
+  parts_.log.info("a copy on disk is not used; listing the objects",
                   {{"kind", parts_.resource.kind},
                    {"namespace", options_.namespace_},
                    {"file", parts_.copy->path().string()},
@@ -697,7 +697,7 @@ void Informer::Impl::publish() {
     if (std::exchange(unreachable_, false) && parts_.server_log->works(now()))
       parts_.log.info("the server can be reached again");
     if (failure_log_.works(now()))
-      parts_.log.info("lists and watches the collection again",
+      parts_.log.info("lists and watches again",
                       {{"kind", parts_.resource.kind}, {"namespace", options_.namespace_}});
   } else if (!failing_since_) {
     failing_since_ = now();
@@ -745,9 +745,9 @@ void Informer::Impl::log_failure(TimePoint next) {
   if (const std::string_view hint = watch_problem_hint(problem); !hint.empty())
     error.append("; ").append(hint);
   const char* begins =
-      server ? "cannot reach the server; retrying" : "cannot list or watch a collection; retrying";
+      server ? "cannot reach the server; retrying" : "cannot list or watch; retrying";
   parts_.log.write(
-      news ? LogLevel::warn : LogLevel::debug, news ? begins : "still cannot list or watch a collection",
+      news ? LogLevel::warn : LogLevel::debug, news ? begins : "still cannot list or watch",
       {{"kind", parts_.resource.kind},
        {"namespace", options_.namespace_},
        {"problem", watch_problem_name(problem)},

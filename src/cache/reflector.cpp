@@ -342,7 +342,7 @@ WatchVerdict Reflector::reselect(HashRanges wanted) {
     return verdict;
   }
   if (std::holds_alternative<Recognizing>(state_) || std::holds_alternative<CatchingUp>(state_)) {
-    drop_saved("only a part of the collection is wanted");
+    drop_saved("only a part of the objects is wanted");
     verdict.ends_watch = true;
   }
   const auto* watching = std::get_if<Watching>(&state_);

@@ -62,7 +62,7 @@ void collect_cache(const Cache& cache, TimePoint now, MetricSink& sink) {
   const std::vector<CollectionHealth> health = cache.health();
   CollectionFigures figures(health, sink);
   using Health = InformerHealth;
-  figures.gauge("evenkeel_informer_synced", "1 if the whole collection was read once",
+  figures.gauge("evenkeel_informer_synced", "1 if all objects were read once",
                 [](const Health& one) { return one.synced ? 1 : 0; });
   figures.gauge("evenkeel_informer_objects", "Objects held", [](const Health& one) { return one.objects; });
   figures.gauge("evenkeel_informer_bytes", "Bytes of the objects held",

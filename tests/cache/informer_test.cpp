@@ -732,7 +732,7 @@ TEST(InformerServer, WatchesThatEndAtOnceWithABookmarkAreFewAndSaidOnce) {
   }
   EXPECT_LE(watches, 12);
   EXPECT_THAT(rig.sink->lines,
-              ::testing::Contains("warn cannot list or watch a collection; retrying").Times(1));
+              ::testing::Contains("warn cannot list or watch; retrying").Times(1));
   EXPECT_LE(rig.sink->lines.size(), 2U);
 }
 

@@ -192,7 +192,7 @@ TEST_F(DiskCopy, AServerThatHasForgottenTheVersionIsListed) {
   for (int i = 0; i < 20; ++i) change("map-0", std::to_string(i));
   EXPECT_EQ(one_life().at("map-0"), "19");
   EXPECT_THAT(requests, SizeIs(3));
-  EXPECT_THAT(log->lines, Contains("a copy on disk is not used; listing the collection: the server does not "
+  EXPECT_THAT(log->lines, Contains("a copy on disk is not used; listing the objects: the server does not "
                                    "have its version any more"));
 }
 
@@ -204,7 +204,7 @@ TEST_F(DiskCopy, AnotherServerAtTheSameAddressIsListed) {
   install("map-0");
   for (int i = 0; i < 50; ++i) change("map-0", std::to_string(i));
   EXPECT_THAT(one_life(), SizeIs(1)) << "of the new server alone";
-  EXPECT_THAT(log->lines, Contains("a copy on disk is not used; listing the collection: the server does not "
+  EXPECT_THAT(log->lines, Contains("a copy on disk is not used; listing the objects: the server does not "
                                    "have its objects"));
 }
 
@@ -261,7 +261,7 @@ TEST_F(DiskCopy, WhatDoesNotFitIsLoggedOnceAndNotWritten) {
   }
   EXPECT_THAT(directory.files(), IsEmpty());
   EXPECT_THAT(log->lines,
-              Contains("a collection does not fit on disk beside the others; the next start lists it"));
+              Contains("a copy does not fit on disk beside the others; the next start lists the objects"));
 }
 
 TEST_F(DiskCopy, CopiesOfCollectionsThatAreGoneMakeRoom) {

@@ -515,7 +515,7 @@ TEST_F(RunTest, AForbiddenListIsNamedAndWaitedFor) {
   const apiserver::FaultId refusal = server->inject(
       {.verb = "list", .resource = "demos.demo.evenkeel.dev", .status = 403, .message = "no list for you"});
   const auto child = start_operator({"--streaming-lists=false"});
-  EXPECT_THAT(child->wait_for_line("cannot list or watch a collection"),
+  EXPECT_THAT(child->wait_for_line("cannot list or watch"),
               AllOf(HasSubstr("kind=Demo"), HasSubstr("problem=forbidden"), HasSubstr("list Demo: 403"),
                     HasSubstr("no list for you"), HasSubstr("does the role allow list and watch?")));
   server->remove_fault(refusal);

@@ -62,7 +62,7 @@ class WatchHealthConcurrency : public ::testing::Test {
     return 0;
   }
   std::vector<std::string> said() const {
-    return world_.happenings->lines_with("cannot list or watch a collection; ");
+    return world_.happenings->lines_with("cannot list or watch; ");
   }
 
   World world_;
@@ -97,7 +97,7 @@ TEST_F(WatchHealthConcurrency, AKindThatIsNotThereIsNamedOnceAndHealsWhenItIsIns
   EXPECT_TRUE(of_gadgets().synced);
   EXPECT_FALSE(of_gadgets().since);
   EXPECT_FALSE(of_gadgets().next_attempt);
-  world_.wait_for_line("lists and watches the collection again kind=Gadget");
+  world_.wait_for_line("lists and watches again kind=Gadget");
   EXPECT_NO_THROW(running.stop());
 }
 
@@ -124,10 +124,10 @@ TEST_F(WatchHealthConcurrency, AForbiddenVerbIsNamedOnceAndHealsWhenItIsGranted)
     EXPECT_EQ(manager.watch_health().at(0).problem, WatchProblem::forbidden);
     EXPECT_EQ(manager.watch_health().at(0).synced, verb == "watch");
     EXPECT_THAT(manager.watch_health().at(0).last_error, HasSubstr(verb + " Gadget: 403"));
-    EXPECT_THAT(world.happenings->lines_with("cannot list or watch a collection; "),
+    EXPECT_THAT(world.happenings->lines_with("cannot list or watch; "),
                 ElementsAre(AllOf(HasSubstr(verb + " Gadget: 403"), HasSubstr("problem=forbidden"))));
     world.core->remove_fault(fault);
-    world.wait_for_line("lists and watches the collection again kind=Gadget");
+    world.wait_for_line("lists and watches again kind=Gadget");
     world.create_gadget("web");
     world.wait_until([&] { return runs > 0; });
     EXPECT_EQ(manager.watch_health().at(0).problem, WatchProblem::none);

@@ -62,7 +62,7 @@ class Operator {
 
   WatchHealth health() const { return manager_.watch_health().at(0); }
   WatchHealth health_of_maps() const { return manager_.watch_health().at(1); }
-  std::vector<std::string> said() const { return log_->lines_with("cannot list or watch a collection; "); }
+  std::vector<std::string> said() const { return log_->lines_with("cannot list or watch; "); }
 
   std::atomic<int> pumps = 0;
   std::atomic<int> maps = 0;
