@@ -109,16 +109,16 @@ void add_settings(CLI::App& app, Flags& flags, const ManagerOptions& program) {
   app.add_option("--config", flags.config, "File with settings of controllers; docs/flags.md describes it")
       ->type_name("FILE");
   add_setting(app, "--workers", &ControllerSettings::workers, flags.settings, parse_workers,
-              with_default("Reconciles that a controller runs at once", std::to_string(program.workers)),
+              with_default("Concurrent reconciles of a controller", std::to_string(program.workers)),
               "NUMBER");
   add_setting(
       app, "--rate-limiter", &ControllerSettings::rate_limiter, flags.settings,
       [](const std::string& text) { return LimiterText(text); },
-      "What retries of a controller wait for (max_of(exponential(5ms, 1000s), token_bucket(10, 100)))",
+      "Rate limiter of a controller's retries (max_of(exponential(5ms, 1000s), token_bucket(10, 100)))",
       "LIMITER");
   add_setting(app, "--reconcile-timeout", &ControllerSettings::reconcile_timeout, flags.settings,
               parse_timeout,
-              with_default("Timeout of one reconcile; its calls fail after that",
+              with_default("Timeout of a reconcile, after which its API calls fail",
                            duration_or(program.reconcile_timeout, "no limit")),
               "DURATION");
 }
@@ -132,12 +132,11 @@ void add_election_flags(CLI::App& app, ElectionFlags& flags, const std::optional
   const auto only_with = [&](CLI::Option* option) {
     if (!program) option->needs(on);
   };
-  only_with(
-      app.add_option("--leader-elect-name", flags.name,
-                     with_default("The Lease that is held", text_or(election.name, "the program's name")))
-          ->type_name("NAME"));
+  only_with(app.add_option("--leader-elect-name", flags.name,
+                           with_default("Name of the Lease", text_or(election.name, "the program's name")))
+                ->type_name("NAME"));
   only_with(app.add_option("--leader-elect-namespace", flags.namespace_,
-                           with_default("The namespace of the Lease",
+                           with_default("Namespace of the Lease",
                                         text_or(election.namespace_, "the context's, or the pod's")))
                 ->type_name("NAME"));
   only_with(add_duration(app, "--leader-elect-lease-duration", flags.lease_duration,
@@ -147,29 +146,28 @@ void add_election_flags(CLI::App& app, ElectionFlags& flags, const std::optional
                          with_default("Time without a renewal after which the leader gives up",
                                       format_duration(election.renew_deadline))));
   only_with(add_duration(app, "--leader-elect-retry-period", flags.retry_period,
-                         with_default("Between two renewals", format_duration(election.retry_period))));
+                         with_default("Interval between renewals", format_duration(election.retry_period))));
 }
 
 void add_shard_flags(CLI::App& app, ShardFlags& flags, const std::optional<ShardOptions>& program) {
   const ShardOptions shards = program.value_or(ShardOptions());
   flags.on = program.has_value();
   CLI::Option* on = app.add_flag("--shards", flags.on,
-                                 with_default("Share the objects with the other replicas, by Leases",
+                                 with_default("Divide the objects among the replicas, by Leases",
                                               program ? "true; --shards=false: reconcile all" : ""));
   const auto only_with = [&](CLI::Option* option) {
     if (!program) option->needs(on);
   };
   only_with(app.add_option("--shards-name", flags.name,
-                           with_default("The ring, and the Lease that has its table",
+                           with_default("Name of the ring, and of the Lease with its table",
                                         text_or(shards.name, "the program's name, with -shards")))
                 ->type_name("NAME"));
   only_with(app.add_option("--shards-namespace", flags.namespace_,
-                           with_default("The namespace of the Leases",
+                           with_default("Namespace of the Leases",
                                         text_or(shards.namespace_, "the context's, or the pod's")))
                 ->type_name("NAME"));
   only_with(app.add_option("--shards-slots", flags.slots,
-                           with_default("Parts into which the objects are divided, if there is no table yet",
-                                        std::to_string(shards.slots)))
+                           with_default("Number of slots of a new ring", std::to_string(shards.slots)))
                 ->type_name("NUMBER")
                 ->check(CLI::Range(std::int64_t{1}, std::int64_t{4096})));
 }
@@ -195,7 +193,7 @@ void add_endpoint_flags(CLI::App& app, EndpointSettings& settings, const Endpoin
   file("--metrics-cert-file", settings.metrics_cert_file,
        with_default("Serve metrics over TLS with this certificate", program.metrics_tls.certificate));
   file("--metrics-key-file", settings.metrics_key_file,
-       with_default("The key of that certificate", program.metrics_tls.key));
+       with_default("Private key of that certificate", program.metrics_tls.key));
   file("--metrics-token-file", settings.metrics_token_file,
        with_default("Serve metrics to clients that send the token in this file",
                     text_or(program.metrics_token_file, "anyone")));
@@ -223,14 +221,14 @@ void add_webhook_flags(CLI::App& app, WebhookFlags& flags, const WebhookServerOp
          [&flags, flag](const std::string& text) {
            take_value(flag, [&] { flags.address = parse_bind_address(text); });
          },
-         with_default("Address of the webhooks, if there are any; 0: none", text_or(program.address, "0")))
+         with_default("Address of the webhook server, e.g. :9443; 0: none", text_or(program.address, "0")))
       ->type_name("ADDRESS");
   app.add_option("--webhook-cert-file", flags.cert_file,
                  with_default("Serve webhooks with this certificate",
                               text_or(program.tls.certificate, "one that the program makes")))
       ->type_name("FILE");
   app.add_option("--webhook-key-file", flags.key_file,
-                 with_default("The key of that certificate", program.tls.key))
+                 with_default("Private key of that certificate", program.tls.key))
       ->type_name("FILE");
   app.add_option_function<std::string>(
          "--webhook-service",
@@ -241,7 +239,7 @@ void add_webhook_flags(CLI::App& app, WebhookFlags& flags, const WebhookServerOp
              throw CLI::ValidationError("--webhook-service", "\"" + text + "\" is not NAMESPACE/NAME");
            flags.service = text;
          },
-         "The Service that leads to the webhooks (the pod's namespace, and the program's name with -webhook)")
+         "Service of the webhook server (the pod's namespace, and the program's name with -webhook)")
       ->type_name("NAMESPACE/NAME");
 }
 
@@ -250,7 +248,7 @@ void add_flow_control_flags(CLI::App& app, Flags& flags) {
   constexpr std::int64_t largest_burst = 1'000'000;
   CLI::Option* rate =
       app.add_option("--kube-api-qps", flags.kube_api_qps,
-                     "Requests per second to the API server, watches and the election excepted (no limit)")
+                     "Requests per second to the API server, without watches and the election (no limit)")
           ->type_name("NUMBER")
           ->check(CLI::Range(0.001, most_per_second));
   app.add_option("--kube-api-burst", flags.kube_api_burst,
@@ -261,11 +259,11 @@ void add_flow_control_flags(CLI::App& app, Flags& flags) {
 }
 
 void add_tracing_flags(CLI::App& app, Flags& flags) {
-  CLI::Option* endpoint =
-      app.add_option("--otlp-endpoint", flags.otlp_endpoint,
-                     "Where spans are sent, with OTLP over HTTP: http://collector:4318/v1/traces (nowhere)")
-          ->type_name("URL");
-  app.add_option("--trace-ratio", flags.trace_ratio, "Share of the traces that are recorded (1)")
+  CLI::Option* endpoint = app.add_option("--otlp-endpoint", flags.otlp_endpoint,
+                                         "URL to which spans are exported with OTLP over HTTP, e.g. "
+                                         "http://collector:4318/v1/traces (none)")
+                              ->type_name("URL");
+  app.add_option("--trace-ratio", flags.trace_ratio, "Fraction of the traces that are recorded (1)")
       ->type_name("NUMBER")
       ->check(CLI::Range(0.0, 1.0))
       ->needs(endpoint);
@@ -275,20 +273,21 @@ void add_manifest_flags(CLI::App& app, ManifestFlags& flags, const RunOptions& p
   const ManifestOptions& options = program.manifests;
   app.add_flag(
       "--print-manifests", flags.print_manifests,
-      "Print all that the program needs in a cluster as YAML, with the other flags for its Deployment, "
-      "and exit");
-  app.add_flag("--print-rbac", flags.print_rbac, "Print the service account and its roles alone, and exit");
-  app.add_option("--access-record", flags.access_record,
-                 "At the end, add the rights that requests needed to this file; with --print-manifests or "
-                 "--print-rbac, grant them (none)")
+      "Print the manifests that the program needs in a cluster as YAML, and exit; its Deployment passes the "
+      "other flags");
+  app.add_flag("--print-rbac", flags.print_rbac, "Print the service account and its roles only, and exit");
+  app.add_option(
+         "--access-record", flags.access_record,
+         "Before it exits, add the rights that its requests needed to this file; with --print-manifests or "
+         "--print-rbac, grant them (none)")
       ->type_name("FILE");
   app.add_option("--manifest-namespace", flags.namespace_,
-                 with_default("The namespace of the operator",
+                 with_default("Namespace of the operator",
                               text_or(options.namespace_, "the program's name, with -system")))
       ->type_name("NAME");
   app.add_option(
          "--manifest-image", flags.image,
-         with_default("The image of the operator", text_or(options.image, "the program's name and version")))
+         with_default("Image of the operator", text_or(options.image, "the program's name and version")))
       ->type_name("IMAGE");
   app.add_option("--manifest-replicas", flags.replicas,
                  with_default("Replicas of the operator", options.replicas != 0
@@ -303,7 +302,7 @@ void add_manifest_flags(CLI::App& app, ManifestFlags& flags, const RunOptions& p
 void add_flags(CLI::App& app, Flags& flags, const RunOptions& program) {
   app.add_option(
          "--kubeconfig", flags.kubeconfig,
-         "File that says where the cluster is (KUBECONFIG, then the pod's own account, then ~/.kube/config)")
+         "Kubeconfig of the cluster (KUBECONFIG, then the pod's service account, then ~/.kube/config)")
       ->type_name("FILE");
   app.add_option("--context", flags.context, "Context of the kubeconfig (its current-context)")
       ->type_name("NAME");
@@ -325,13 +324,13 @@ void add_flags(CLI::App& app, Flags& flags, const RunOptions& program) {
                with_default("Grace period of running reconciles at shutdown",
                             format_duration(program.manager.lifecycle.grace_period)));
   add_duration(app, "--sync-timeout", flags.sync_timeout,
-               with_default("Time without the first lists after which a controller logs that it waits",
+               with_default("Time after which a controller logs that it still waits for the initial lists",
                             duration_or(program.manager.sync_timeout, "2m")));
-  app.add_option(
-         "--cache-directory", flags.cache_directory,
-         with_default("Directory for copies of what is cached, from which the next start resumes; of this "
-                      "program alone",
-                      text_or(program.manager.cache.disk.directory, "none")))
+  app.add_option("--cache-directory", flags.cache_directory,
+                 with_default(
+                     "Directory for copies of the caches, from which the next start resumes; not shared with "
+                     "other programs",
+                     text_or(program.manager.cache.disk.directory, "none")))
       ->type_name("DIRECTORY");
   flags.streaming_lists = program.manager.cache.reflector.streaming_list;
   app.add_flag(

@@ -45,12 +45,12 @@ struct Flags {
 
 void declare(CLI::App& app, Flags& flags) {
   app.add_option("--host", flags.server.host, "Address to listen on")->capture_default_str();
-  app.add_option("--port", flags.server.port, "Port to listen on; 0: a free one")->capture_default_str();
-  app.add_flag("--tls", flags.server.tls, "Speak TLS, with certificates made at start");
+  app.add_option("--port", flags.server.port, "Port to listen on; 0: any free port")->capture_default_str();
+  app.add_flag("--tls", flags.server.tls, "Serve TLS, with certificates made at the start");
   app.add_option("--token", flags.server.token,
-                 "Ask for this bearer token (kubectl sends none without --tls)");
+                 "Require this bearer token (kubectl sends none without --tls)");
   app.add_option("--token-expires-after", flags.token_lifetime,
-                 "Answer 401 to the token when this time is over, e.g. 10s or 5m")
+                 "Reject the token with 401 after this time, e.g. 10s or 5m")
       ->type_name("TIME")
       ->needs("--token");
   app.add_option(
@@ -85,9 +85,9 @@ void declare(CLI::App& app, Flags& flags) {
                  "lag=5s; docs/apiserver.md has all; repeatable")
       ->type_name("RULE")
       ->allow_extra_args(false);
-  app.add_flag("--log-requests", flags.log_requests, "One line on standard error for each request");
+  app.add_flag("--log-requests", flags.log_requests, "Log each request to standard error");
   app.add_option("--access-record", flags.access_record,
-                 "At the end, add the rights that requests needed to this file")
+                 "Before it exits, add the rights that requests needed to this file")
       ->type_name("FILE");
   app.add_option("--access-record-user", flags.access_record_user, "Record the requests of this user only")
       ->type_name("USER")

@@ -27,23 +27,24 @@ struct Flags {
 void declare(CLI::App& app, Flags& flags) {
   ek::testing::EnvironmentOptions& options = flags.environment;
   app.add_option("--binaries", options.binaries,
-                 "The directory searched first for etcd, kube-apiserver and kube-controller-manager")
+                 "Directory that is searched first for etcd, kube-apiserver and kube-controller-manager")
       ->type_name("DIRECTORY");
-  app.add_option("--etcd", options.etcd, "This etcd, wherever the others are")->type_name("FILE");
+  app.add_option("--etcd", options.etcd, "Path of etcd; default: it is searched as the others are")
+      ->type_name("FILE");
   app.add_flag("--controller-manager", options.controller_manager,
-               "Garbage collection, namespaces, Deployments and ReplicaSets, too");
-  app.add_option("--controllers", options.controllers, "Which controllers that runs, joined by commas")
+               "Run kube-controller-manager, too: garbage collection, namespaces, Deployments, ReplicaSets");
+  app.add_option("--controllers", options.controllers, "Controllers that it runs, separated by commas")
       ->type_name("NAMES")
       ->delimiter(',')
       ->capture_default_str();
-  app.add_option("--token", options.token, "The administrator's bearer token; empty: a random one");
+  app.add_option("--token", options.token, "Bearer token of the administrator; empty: a random one");
   app.add_option("--write-kubeconfig", flags.kubeconfig, "Write a kubeconfig for this server")
       ->type_name("FILE");
   app.add_option("--crd", options.manifest_files,
                  "Create the objects in this manifest, or in those of this directory, first; repeatable")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  app.add_option("--timeout", flags.timeout_seconds, "Longest wait for a start, in seconds")
+  app.add_option("--timeout", flags.timeout_seconds, "Timeout of the start, in seconds")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   for (auto& [flag, target] : {std::pair("--etcd-flag", &options.etcd_flags),

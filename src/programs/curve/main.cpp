@@ -43,7 +43,7 @@ ek::Duration duration(const std::string& flag, const std::string& text) {
 void declare(CLI::App& app, Flags& flags) {
   app.add_option(
          "limiter", flags.limiter,
-         "The limiter, e.g. 'max_of(exponential(5ms, 1000s), token_bucket(10, 100))'; also fast_slow, "
+         "Rate limiter, e.g. 'max_of(exponential(5ms, 1000s), token_bucket(10, 100))'; also fast_slow, "
          "with_max_delay, with_jitter and default()")
       ->capture_default_str();
   app.add_option("--objects", flags.objects, "Numbers of objects that fail, separated by commas")
@@ -51,15 +51,15 @@ void declare(CLI::App& app, Flags& flags) {
       ->expected(1, 20)
       ->check(CLI::Range(1, 10'000'000))
       ->capture_default_str();
-  app.add_option("--seconds", flags.storm.seconds, "Seconds to look at")
+  app.add_option("--seconds", flags.storm.seconds, "Simulated time in seconds")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   app.add_option_function<std::string>(
          "--run-time",
          [&flags](const std::string& text) { flags.storm.run_time = duration("--run-time", text); },
-         "How long one reconcile takes until it fails (0ms)")
+         "Duration of a reconcile, at the end of which it fails (0ms)")
       ->type_name("DURATION");
-  app.add_option("--workers", flags.storm.workers, "Reconciles at once; only with --run-time")
+  app.add_option("--workers", flags.storm.workers, "Concurrent reconciles; only with --run-time")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   app.add_option_function<std::string>(

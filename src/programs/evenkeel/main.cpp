@@ -18,51 +18,51 @@ namespace {
 constexpr int wrong_flag = 2;  // as for operators, see docs/flags.md
 
 void declare_explain(CLI::App& app, evenkeel::program::ExplainFlags& flags) {
-  CLI::App* explain = app.add_subcommand("explain", "Why is an object not being reconciled?");
-  explain->add_option("CONTROLLER", flags.controller, "The controller; without one: which there are");
+  CLI::App* explain = app.add_subcommand("explain", "Explain why an object is not being reconciled");
+  explain->add_option("CONTROLLER", flags.controller, "Name of a controller; default: list the controllers");
   explain->add_option("OBJECT", flags.object,
-                      "NAMESPACE/NAME, or NAME; without one: what runs, fails and waits");
-  explain->add_option("--url", flags.url, "Where the operator serves its metrics")->capture_default_str();
-  explain->add_option("--token-file", flags.token_file, "A file with the token of the operator's metrics")
+                      "NAMESPACE/NAME, or NAME; default: list the keys that run, fail and wait");
+  explain->add_option("--url", flags.url, "URL of the operator's metrics endpoint")->capture_default_str();
+  explain->add_option("--token-file", flags.token_file, "File with the bearer token for that endpoint")
       ->type_name("FILE");
   explain
-      ->add_option("--ca-file", flags.ca_file, "A file with CA certificates for the operator's certificate")
+      ->add_option("--ca-file", flags.ca_file,
+                   "File with the CA certificates that the endpoint's certificate is verified with")
       ->type_name("FILE");
-  explain->add_option("--server-name", flags.server_name, "The name that the certificate must carry");
+  explain->add_option("--server-name", flags.server_name, "Host name that the certificate must have");
   explain->add_flag("--credentials-in-clear", flags.credentials_in_clear,
-                    "Send the token also over plain http to another machine");
-  explain->add_flag("--json", flags.json, "Answer in JSON");
+                    "Send the token over plain HTTP, too, to another machine");
+  explain->add_flag("--json", flags.json, "Print JSON");
 }
 
 CLI::App* declare_types(CLI::App& app, evenkeel::program::TypesFlags& flags) {
   CLI::App* types = app.add_subcommand(
       "types", "Print C++ types for CustomResourceDefinitions: evenkeel types crd.yaml > website.hpp");
-  types->add_option("FILE", flags.files, "YAML with one or more definitions; - is the standard input")
+  types->add_option("FILE", flags.files, "YAML file with one or more definitions; -: standard input")
       ->required();
-  types->add_option("--kind", flags.kind, "Only the definition of this kind; without it: all of them");
-  types->add_option("--version", flags.version, "The version to take; without it: the one that is stored");
+  types->add_option("--kind", flags.kind, "Kind whose definition is read; default: all");
+  types->add_option("--version", flags.version, "Version whose schema is read; default: the storage version");
   types->add_option("--namespace", flags.name_space,
-                    "The C++ namespace of the types; without it: the global one");
+                    "C++ namespace of the types; default: the global namespace");
   types->add_flag("--installs-crd", flags.installs_crd,
                   "The program owns the kinds: its --print-crds prints them, with their descriptions");
   return types;
 }
 
 CLI::App* declare_new(CLI::App& app, evenkeel::program::NewFlags& flags) {
-  CLI::App* start = app.add_subcommand("new", "Start an operator: a project that builds and has tests");
+  CLI::App* start = app.add_subcommand("new", "Create an operator: a project that builds and has tests");
   auto& project = flags.project;
   start->add_option("NAME", project.name, "Name of the operator, such as website-operator")->required();
   start->add_option("--kind", project.kind, "The kind that it reconciles, such as Website")->required();
   start->add_option("--group", project.group, "API group of the kind")->capture_default_str();
   start->add_option("--api-version", project.version, "API version of the kind")->capture_default_str();
-  start->add_option("--plural", project.plural, "Plural of the kind; without it: of a regular noun");
+  start->add_option("--plural", project.plural, "Plural of the kind; default: that of a regular noun");
   CLI::Option* cluster =
       start->add_flag("--cluster", project.is_cluster_wide, "Objects of the kind have no namespace");
   start->add_flag("--namespaced")
-      ->description("Objects of the kind are in namespaces; the default")
+      ->description("Objects of the kind are in namespaces (default)")
       ->excludes(cluster);
-  start
-      ->add_option("--folder", flags.folder, "Where to write it; without it: a folder of the operator's name")
+  start->add_option("--folder", flags.folder, "Folder to create; default: the operator's name")
       ->type_name("FOLDER");
   return start;
 }
