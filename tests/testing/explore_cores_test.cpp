@@ -237,7 +237,7 @@ TEST(Judge, ComparesCreationsDeletionsAndEnds) {
       ElementsAre("pods default/web was created 2 times; in the reference once",
                   "pods default/web was deleted once; in the reference never",
                   "pods default/web differs at the end from the reference: image: \"a\" -> \"b\"",
-                  "pods default/other exists at the end, not so in the reference (it is being deleted, and "
+                  "pods default/other exists at the end, but not in the reference (it is being deleted, and "
                   "waits for a/b) (its owner Store main does not exist)"));
 }
 

@@ -177,7 +177,7 @@ TEST(ExplorePlanted, MissedDeletionTimestamp) {
   EXPECT_TRUE(finds(result, ProblemKind::end_state)) << result.describe();
   EXPECT_THAT(
       result.describe(),
-      ::testing::HasSubstr("configmaps default/main-claim exists at the end, not so in the reference"));
+      ::testing::HasSubstr("configmaps default/main-claim exists at the end, but not in the reference"));
 }
 
 // ---- A failed Pod is counted when it is seen, and may be gone before (Pod deleted before its phase is

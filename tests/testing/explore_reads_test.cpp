@@ -326,7 +326,7 @@ TEST(ExploreReads, AGuardThatEndsARunIsARead) {
             (Plan{{withhold("configmaps", {.from = {"workload: create configmaps default/pause"}},
                             Delivery::late)}}));
   EXPECT_EQ(result.findings[0].problems[0].text,
-            "configmaps default/main-data exists at the end, not so in the reference");
+            "configmaps default/main-data exists at the end, but not in the reference");
 }
 
 // Reads another map only before there is one.

@@ -111,7 +111,7 @@ ControllerSpec records_later() {
 
 TEST(SimulationPlanted, CreatedWithoutAFixedName) {
   EXPECT_THAT(found_by("created without a fixed name", records_later, scale_up),
-              HasSubstr("exists at the end, not so in the reference"));
+              HasSubstr("exists at the end, but not in the reference"));
 }
 
 // ---- The flag is set before the work.

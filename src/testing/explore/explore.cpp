@@ -173,12 +173,12 @@ std::string text_of(const Finding& finding, std::size_t number, bool has_outside
   const std::string function = has_outside ? "explore<Outside>" : "explore";
   const bool has_replicas = std::any_of(finding.plan.steps.begin(), finding.plan.steps.end(),
                                         [](const Step& step) { return step.kind == StepKind::overtaken; });
-  text += "\n   To repeat it:\n" +
+  text += "\n   To reproduce it:\n" +
           indented("const auto result = ek::testing::" + function + "(make, workload, {.plans = {" +
                        finding.plan.code() + (has_replicas ? "}, .replicas = 2});" : "}});") +
                        "\nEXPECT_TRUE(result.ok()) << result.describe();",
                    "     ");
-  return text + "\n   What was so, beside what the controllers saw:\n" + indented(finding.timeline, "   ");
+  return text + "\n   Timeline of the server, and of what the controllers saw:\n" + indented(finding.timeline, "   ");
 }
 
 }  // namespace

@@ -156,7 +156,7 @@ std::vector<std::string> end_differences(const EndState& reference, const EndSta
   }
   for (const auto& [object, found] : run) {
     if (reference.contains(object)) continue;
-    lines.push_back(object + " exists at the end, not so in the reference" + finalizer_note(found) +
+    lines.push_back(object + " exists at the end, but not in the reference" + finalizer_note(found) +
                     orphan_note(found));
   }
   return lines;

@@ -53,11 +53,11 @@ std::string text_of(const OperationFinding& finding, const std::string& type, st
   append_problems(finding.problems, text);
   if (finding.alike > 0)
     text += "   Other changes of this property with such a problem: " + std::to_string(finding.alike) + "\n";
-  text += "\n   To repeat it:\n     const auto result = ek::testing::operations<" + type +
+  text += "\n   To reproduce it:\n     const auto result = ek::testing::operations<" + type +
           ">(make, object, {.changes = {\n";
   for (const PropertyChange& before : finding.before) text += "         " + before.code() + ",\n";
   text += "         " + change.code() + ",\n     }});\n     EXPECT_TRUE(result.ok()) << result.describe();\n";
-  return text + "\n   What was so, beside what the controllers saw:\n" + indented(finding.timeline);
+  return text + "\n   Timeline of the server, and of what the controllers saw:\n" + indented(finding.timeline);
 }
 
 std::string text_of(const TouchedProperty& property) {

@@ -163,7 +163,7 @@ std::string text_of(const SimulationFailure& failure, std::size_t number) {
     append_lines(failure.problems[at], text);
   if (failure.problems.size() > shown)
     text += "   and " + std::to_string(failure.problems.size() - shown) + " more\n";
-  text += "   To repeat it: {.first_seed = " + seed +
+  text += "   To reproduce it: {.first_seed = " + seed +
           ", .seeds = 1, .whole_trace = true}\n   Before the first problem:\n";
   append_lines(failure.trace, text);
   return text;
