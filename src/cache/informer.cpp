@@ -403,11 +403,10 @@ void Informer::Impl::restore() {
 void Informer::Impl::report_restore() {
   const auto why = reflector_.take_restore_failure();
   if (!why) return;
-  parts_.log.info("a copy on disk is not used; listing the objects",
-                  {{"kind", parts_.resource.kind},
-                   {"namespace", options_.namespace_},
-                   {"file", parts_.copy->path().string()},
-                   {"reason", *why}});
+  parts_.log.info("a copy on disk is not used; listing the objects", {{"kind", parts_.resource.kind},
+                                                                      {"namespace", options_.namespace_},
+                                                                      {"file", parts_.copy->path().string()},
+                                                                      {"reason", *why}});
 }
 
 /// Asks the memory of the server before a streaming list; waits or lists in pages if it says so.
@@ -744,15 +743,14 @@ void Informer::Impl::log_failure(TimePoint next) {
   std::string error = reflector_.last_error();
   if (const std::string_view hint = watch_problem_hint(problem); !hint.empty())
     error.append("; ").append(hint);
-  const char* begins =
-      server ? "cannot reach the server; retrying" : "cannot list or watch; retrying";
+  const char* begins = server ? "cannot reach the server; retrying" : "cannot list or watch; retrying";
   parts_.log.write(
       news ? LogLevel::warn : LogLevel::debug, news ? begins : "still cannot list or watch",
       {{"kind", parts_.resource.kind},
        {"namespace", options_.namespace_},
        {"problem", watch_problem_name(problem)},
        {"error", error},
-       {"delay_ms", std::chrono::duration_cast<std::chrono::milliseconds>(next - now()).count()}});
+       {"next_try_in", format_duration(std::chrono::ceil<std::chrono::milliseconds>(next - now()))}});
 }
 
 void Informer::Impl::stop() {

@@ -223,7 +223,7 @@ std::string Elector::State::problem(Duration tolerance) const {
   if (!lost_at_) return {};
   const Duration since = clock_->now() - *lost_at_;
   if (since <= tolerance) return {};
-  return "leadership was lost " + format_duration(since) + " ago, and what it did goes on";
+  return "leadership was lost " + format_duration(since) + " ago, and its work has not ended";
 }
 
 // ---- A candidacy
@@ -402,7 +402,7 @@ bool Elector::State::publish(Campaign& campaign, MutexLock& lock) {
     guard_->set(term->valid_until);
     if (!campaign.term) {
       campaign.term = term->number;
-      log_.info("leading", {{"term", term->number}});
+      log_.info("became the leader", {{"term", term->number}});
       changed_.notify_all();
       if (campaign.listener.on_leading) {
         const Leadership leadership{.term = term->number, .lost = campaign.lost.get_token()};
@@ -512,7 +512,7 @@ void Elector::State::judge(Campaign& campaign, std::uint64_t id, const std::exce
 void Elector::State::note_problem(const std::string& problem) {
   if (campaign_ == nullptr || campaign_->core.end() || problem == last_problem_) return;
   last_problem_ = problem;
-  log_.warn("the Lease could not be read or written; it is tried again", {{"error", problem}});
+  log_.warn("the Lease could not be read or written; retrying", {{"error", problem}});
 }
 
 // Starts the watch of the Lease, whose events go to the core.

@@ -340,7 +340,8 @@ void EventRecorder::collect(MetricSink& sink) const {
   const std::pair<std::string_view, std::uint64_t> lost[] = {
       {"queue_full", totals.dropped}, {"spam", totals.filtered}, {"failed", totals.failed}};
   for (const auto& [why, count] : lost) {
-    sink.counter("evenkeel_events_lost_total", "Events that were not written", {{"why", why}}, number(count));
+    sink.counter("evenkeel_events_lost_total", "Events that were not written", {{"reason", why}},
+                 number(count));
   }
   sink.gauge("evenkeel_events_waiting", "Events that wait to be written", {}, waiting);
 }

@@ -46,7 +46,7 @@ std::optional<bool> CacheSharing::ask(const std::stop_token& stop) {
   } catch (const Cancelled&) {
     return std::nullopt;
   } catch (const Error& error) {
-    log_.warn("cannot find out if the server selects shards; it is tried again", {{"error", error.what()}});
+    log_.warn("cannot find out if the server selects shards; retrying", {{"error", error.what()}});
   }
   return std::nullopt;
 }

@@ -418,7 +418,7 @@ FlagsOutcome parse_flags(int argc, const char* const* argv, const RunOptions& pr
   FlagsOutcome outcome;
   CLI::App app(program.description, program.name);
   app.set_help_flag("-h,--help", "Print this help and exit");
-  app.set_version_flag("--version", program.name + " " + program.version, "Print the version and end");
+  app.set_version_flag("--version", program.name + " " + program.version, "Print the version and exit");
   add_flags(app, outcome.flags, program);
   try {
     add_program_flags(app, program);

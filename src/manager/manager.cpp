@@ -558,7 +558,7 @@ void Manager::Impl::handle_notifications(LifecycleCore::Actions& actions, const 
                           notification.error ? message_of(notification.error) : std::string(), now));
   }
   if (stop.stop_requested() && !core_.stopping()) {
-    options_.log.info("stopping", {{"reason", "asked to"}});
+    options_.log.info("stopping", {{"reason", "stop requested"}});
     if (shards_) shards_->leave();
     append(core_.stop(now));
   }

@@ -92,15 +92,15 @@ void collect_cache(const Cache& cache, TimePoint now, MetricSink& sink) {
                 "Time since the last event or list came; -1 before the first", [&](const Health& one) {
                   return one.last_event ? std::chrono::duration<double>(now - *one.last_event).count() : -1.0;
                 });
-  figures.gauge("evenkeel_informer_failing_seconds", "Since when lists or watches fail; 0 if they do not",
-                [&](const Health& one) {
+  figures.gauge("evenkeel_informer_failing_seconds",
+                "Seconds for which lists or watches have failed; 0 if they do not", [&](const Health& one) {
                   return one.failing_since ? std::chrono::duration<double>(now - *one.failing_since).count()
                                            : 0.0;
                 });
   figures.gauge(
       "evenkeel_informer_missing_seconds",
-      "Since when it does not hold all that it is to hold: its first list, or objects of slots that "
-      "this replica gained; 0 if it does",
+      "Seconds for which objects have been missing: before the first list, or those of slots that this "
+      "replica gained; 0 if none is",
       [&](const Health& one) {
         return one.missing_since ? std::chrono::duration<double>(now - *one.missing_since).count() : 0.0;
       });

@@ -26,7 +26,7 @@ void check_server(const Client& client, const Log& log) {
     // A stop was requested already; the caller notices it next.
   } catch (const TransportError& error) {
     if (error.code() == TransportErrorCode::tls) throw;
-    log.warn("the server does not answer; retrying", {{"error", error.what()}});
+    log.warn("cannot reach the server; retrying", {{"error", error.what()}});
   }
 }
 

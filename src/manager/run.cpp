@@ -218,7 +218,7 @@ int print_crds(const RunOptions& options, ManagerOptions manager_options, Webhoo
   std::vector<ResourceId> left_out = manager.kinds_without_crd();
   if (crds.empty()) {
     const std::string kinds = detail::list_kinds(left_out);
-    print(stderr, options.name + ": --print-crds: no kind of this program says installs_crd" +
+    print(stderr, options.name + ": --print-crds: no kind of this program sets installs_crd" +
                       (kinds.empty() ? "" : "; left out: " + kinds) + "\n");
     return exit_usage;
   }
@@ -228,7 +228,7 @@ int print_crds(const RunOptions& options, ManagerOptions manager_options, Webhoo
   // Definitions of Kubernetes' own kinds are not expected in the output.
   std::erase_if(left_out, [](const ResourceId& kind) { return detail::is_kubernetes_group(kind.group); });
   if (!left_out.empty()) {
-    print(stderr, options.name + ": --print-crds: left out, as they do not say installs_crd: " +
+    print(stderr, options.name + ": --print-crds: left out, as they do not set installs_crd: " +
                       detail::list_kinds(left_out) + "\n");
   }
   return exit_ok;
@@ -268,10 +268,10 @@ int run_manager(Manager& manager, const std::stop_token& stop, const RunOptions&
     stuck = !error.stuck().empty();
     code = exit_grace_period;
   } catch (const LeadershipLost& error) {
-    log.error("ended", {{"error", error.what()}});
+    log.error("ended with an error", {{"error", error.what()}});
     code = exit_lead_lost;
   } catch (const std::exception& error) {
-    log.error("ended", {{"error", error.what()}});
+    log.error("ended with an error", {{"error", error.what()}});
     code = exit_failed;
   }
   print(stdout, totals_line(options.name, manager.totals()));
@@ -288,9 +288,9 @@ bool set_up(Manager& manager, const std::function<void(Manager&)>& setup, const 
   } catch (const detail::SettingsError&) {
     throw;
   } catch (const std::exception& error) {
-    log.error("ended", {{"error", error.what()}});
+    log.error("ended with an error", {{"error", error.what()}});
   } catch (...) {
-    log.error("ended", {{"error", "an exception that is not a std::exception was thrown"}});
+    log.error("ended with an error", {{"error", "an exception that is not a std::exception was thrown"}});
   }
   return false;
 }

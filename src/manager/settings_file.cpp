@@ -38,7 +38,7 @@ class Section {
     for (const auto& member : node_) {
       const YAML::Node& key = member.first;
       if (!key.IsScalar()) fail(key, {}, std::string("expected a name, found ") + kind_of(key));
-      if (!seen.insert(key.Scalar()).second) fail(key, key.Scalar(), "stands here twice");
+      if (!seen.insert(key.Scalar()).second) fail(key, key.Scalar(), "is given twice");
       try {
         read(key, member.second);
       } catch (const std::invalid_argument& wrong) {

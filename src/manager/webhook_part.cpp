@@ -142,7 +142,7 @@ class WebhookPart final : public detail::Part {
 
   void note(std::string& last, const char* problem) const {
     if (std::exchange(last, problem) != problem)
-      environment_.log.error("the certificates of the webhooks cannot be kept; trying again",
+      environment_.log.error("the certificates of the webhooks cannot be stored; retrying",
                              {{"error", problem}});
   }
 
@@ -159,7 +159,8 @@ void check_options(const WebhookServerOptions& options) {
   http::check_address(options.address);
   detail::check_certificate_options(options.certificates);
   if (options.tls.certificate.empty() != options.tls.key.empty())
-    throw std::invalid_argument("webhooks: a certificate needs a key, and a key a certificate");
+    throw std::invalid_argument(
+        "webhooks: a certificate file needs a key file, and a key file a certificate file");
   if (options.workers == 0) throw std::invalid_argument("webhooks: workers is 0");
 }
 

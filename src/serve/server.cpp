@@ -283,8 +283,7 @@ class Server::Impl final {
     if (problem.empty())
       options_.log.info("connections are accepted again", {{"url", url(at)}});
     else
-      options_.log.error("connections cannot be accepted; trying again",
-                         {{"url", url(at)}, {"error", problem}});
+      options_.log.error("connections cannot be accepted; retrying", {{"url", url(at)}, {"error", problem}});
   }
 
   void end_all() {

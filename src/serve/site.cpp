@@ -59,7 +59,8 @@ Site::Site(SiteOptions options, Log log)
       token_files_(without_empty({options_.token_file})),
       token_(options_.token) {
   if (options_.tls.certificate.empty() != options_.tls.key.empty()) {
-    throw std::invalid_argument("Server: a certificate needs a key, and a key a certificate");
+    throw std::invalid_argument("the endpoint at " + options_.address +
+                                ": a certificate file needs a key file, and a key file a certificate file");
   }
   if (has_files() && !options_.tls_pair.certificate.empty()) {
     throw std::invalid_argument("Server: give either files with a certificate or the certificate");

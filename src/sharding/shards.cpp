@@ -220,9 +220,9 @@ std::optional<std::vector<std::uint64_t>> Shards::State::namespace_hashes(const 
             {{"error", refusal.what()}});
         return std::vector<std::uint64_t>();
       }
-      log_.warn("the namespaces cannot be listed; it is tried again", {{"error", refusal.what()}});
+      log_.warn("the namespaces cannot be listed; retrying", {{"error", refusal.what()}});
     } catch (const Error& failure) {
-      log_.warn("the namespaces cannot be listed; it is tried again", {{"error", failure.what()}});
+      log_.warn("the namespaces cannot be listed; retrying", {{"error", failure.what()}});
     }
     const TimePoint due = deadline_after(clock_->now(), options_.retry_period);
     MutexLock lock(mutex_);
@@ -570,11 +570,9 @@ void Shards::State::answered(std::uint64_t epoch, std::uint64_t id,
   } catch (const ApiError& refusal) {
     if (refusal.code() == 409 || (refusal.is_not_found() && !refusal.is_no_such_resource()))
       return core_->on_conflict(id, clock_->now());
-    log_.warn("a Lease of the ring could not be read or written; it is tried again",
-              {{"error", refusal.what()}});
+    log_.warn("a Lease of the ring could not be read or written; retrying", {{"error", refusal.what()}});
   } catch (const std::exception& failure) {
-    log_.warn("a Lease of the ring could not be read or written; it is tried again",
-              {{"error", failure.what()}});
+    log_.warn("a Lease of the ring could not be read or written; retrying", {{"error", failure.what()}});
   }
   core_->on_failure(id, clock_->now());
 }

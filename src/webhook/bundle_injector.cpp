@@ -107,7 +107,7 @@ bool BundleInjector::inject(const ResourceId& resource, const std::string& name,
     return true;
   } catch (const Error& error) {
     if (failing_.insert(what).second)
-      log_.error("the authorities of the webhooks cannot be injected; trying again",
+      log_.error("the CA bundle of the webhooks cannot be injected; retrying",
                  {{"into", what}, {"error", error.what()}});
     return false;
   }

@@ -133,10 +133,9 @@ TEST_F(ExplainCore, SaysThatEventsAreGathered) {
   facts.queue.next_attempt = at(101s);
   const Explanation answer = ask();
   EXPECT_EQ(answer.why, WhyIdle::waiting);
-  EXPECT_EQ(
-      answer.verdict,
-      "demo default/web: it waits until 2026-01-01T00:01:41.000000Z (in 1s): its events are gathered, or "
-      "its runs kept apart");
+  EXPECT_EQ(answer.verdict,
+            "demo default/web: it waits until 2026-01-01T00:01:41.000000Z (in 1s), for its debounce or "
+            "minimum interval");
 }
 
 // A stuck reconcile is reported with its thread and cause.
@@ -174,10 +173,9 @@ TEST_F(ExplainCore, SaysThatAPredicateRefusedItsEvents) {
 
 TEST_F(ExplainCore, SaysThatAPredicateRefusedAllThatIsKnown) {
   recorder.on_event(at(60s), web.hash(), event(EventType::added), EventFate::refused);
-  EXPECT_EQ(
-      ask().verdict,
-      "demo default/web: the predicate of demos (v1) refused all that is known to have happened, 1 event, "
-      "the last 40s ago (created)");
+  EXPECT_EQ(ask().verdict,
+            "demo default/web: the predicate of demos (v1) refused all recorded events, 1 event, "
+            "the last 40s ago (created)");
 }
 
 TEST_F(ExplainCore, SaysThatNothingIsLeftToDo) {

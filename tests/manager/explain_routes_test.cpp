@@ -165,13 +165,24 @@ TEST_F(ExplainRoutesConcurrency, TheProgramPrintsTheAnswer) {
   ran = run_command(ask);
   EXPECT_EQ(ran.code, 1);
   EXPECT_THAT(ran.text, StartsWith("evenkeel explain: GET " + url + "/debug/explain: "));
+  EXPECT_THAT(ran.text, HasSubstr("does the operator run with --metrics-bind-address"));
+}
+
+TEST(ExplainProgram, NamesAWrongCommandAndAWrongUrl) {
+  const Ran command = run_command(std::string(EVENKEEL_PROGRAM) + " explian demo");
+  EXPECT_EQ(command.code, 2);
+  EXPECT_EQ(command.text, "evenkeel: \"explian\" is not a command; there are new, types and explain\n");
+  const Ran address = run_command(std::string(EVENKEEL_PROGRAM) + " explain --url localhost:8080");
+  EXPECT_EQ(address.code, 2);
+  EXPECT_EQ(address.text,
+            "evenkeel explain: --url: \"localhost:8080\" is not a URL such as http://127.0.0.1:8080\n");
 }
 
 TEST_F(ExplainRoutesConcurrency, TheProgramSaysWhyThereIsNoAnswer) {
   start(Explanations::off);
   const Ran ran = run_command(std::string(EVENKEEL_PROGRAM) + " explain --url " + url);
   EXPECT_EQ(ran.code, 1);
-  EXPECT_THAT(ran.text, HasSubstr("is the operator run with --debug-endpoints?"));
+  EXPECT_THAT(ran.text, HasSubstr("does the operator run with --debug-endpoints?"));
 }
 #endif
 

@@ -102,7 +102,7 @@ TEST(PrintCrds, NamesTheKindsOfOthersThatItLeavesOut) {
   EXPECT_THAT(printed.out,
               AllOf(HasSubstr("kind: Own\n"), Not(HasSubstr("gateway")), Not(HasSubstr("Dotless"))));
   EXPECT_EQ(printed.err,
-            "tester: --print-crds: left out, as they do not say installs_crd: "
+            "tester: --print-crds: left out, as they do not set installs_crd: "
             "Gateway (gateway.networking.k8s.io/v1), Dotless (dotless/v1)\n");
 }
 
@@ -114,14 +114,14 @@ TEST(PrintCrds, WithNothingToPrintEndsWithTwoAndNamesAllKinds) {
   EXPECT_EQ(printed.code, 2);
   EXPECT_EQ(printed.out, "");
   EXPECT_EQ(printed.err,
-            "tester: --print-crds: no kind of this program says installs_crd; left out: "
+            "tester: --print-crds: no kind of this program sets installs_crd; left out: "
             "Gateway (gateway.networking.k8s.io/v1), Pod (v1), Dotless (dotless/v1)\n");
 }
 
 TEST(PrintCrds, OfAProgramWithoutKindsEndsWithTwo) {
   const Printed printed = print_crds([](Manager&) {});
   EXPECT_EQ(printed.code, 2);
-  EXPECT_EQ(printed.err, "tester: --print-crds: no kind of this program says installs_crd\n");
+  EXPECT_EQ(printed.err, "tester: --print-crds: no kind of this program sets installs_crd\n");
 }
 
 TEST(PrintCrds, PrintsAKindWhoseGroupEndsAsThoseOfKubernetesDo) {

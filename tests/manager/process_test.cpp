@@ -234,11 +234,11 @@ TEST_F(OperatorProcess, EndsWithFiveWheneverItsLeadIsTaken) {
     const Duration after = random_moment(100ms);
     SCOPED_TRACE("moment " + std::to_string(moment) + ", after " + std::to_string(after.count()) + " ns");
     auto child = start("one", election(), {moment % 2 == 0 ? "LOAD_FAILURES=0" : "LOAD_FAILURES=30"});
-    await_line("one", "leading");
+    await_line("one", "became the leader");
     std::this_thread::sleep_for(after);  // part of the test, not a wait
     give_lease_to("thief");
     ASSERT_EQ(child->wait(), 5) << child->log();
-    ASSERT_EQ(last_message("one"), "ended");
+    ASSERT_EQ(last_message("one"), "ended with an error");
     ASSERT_THAT(Json::parse(lines_of(path("one")).back())["error"].string_or(""),
                 HasSubstr("is not the leader any more"));
     give_lease_to("");
@@ -254,7 +254,7 @@ TEST_F(OperatorProcess, EndsWithOneAndNamesTheBugIfABugIsToEndIt) {
   begin_load();
   auto child = start("one", {}, {"LOAD_PANIC=" + name(3)});
   EXPECT_EQ(child->wait(), 1);
-  EXPECT_EQ(last_message("one"), "ended");
+  EXPECT_EQ(last_message("one"), "ended with an error");
   EXPECT_EQ(Json::parse(lines_of(path("one")).back())["error"].string_or(""),
             "controller configmap: a bug that was asked for");
 }
@@ -262,7 +262,7 @@ TEST_F(OperatorProcess, EndsWithOneAndNamesTheBugIfABugIsToEndIt) {
 TEST_F(OperatorProcess, EndsWithOneAndSaysWhyIfItCannotBeSetUp) {
   auto child = start("one", {}, {"LOAD_SETUP=no such queue"});
   EXPECT_EQ(child->wait(), 1);
-  EXPECT_EQ(last_message("one"), "ended");
+  EXPECT_EQ(last_message("one"), "ended with an error");
   EXPECT_EQ(Json::parse(lines_of(path("one")).back())["error"].string_or(""), "no such queue");
 }
 
@@ -345,7 +345,7 @@ TEST_F(OperatorProcess, AStandbyTakesOverFromAKilledLeader) {
   standby->signal(SIGTERM);
   EXPECT_EQ(standby->wait(), 0);
 
-  const std::int64_t elected = nanoseconds_of(*line_with("standby", "leading"));
+  const std::int64_t elected = nanoseconds_of(*line_with("standby", "became the leader"));
   std::int64_t began = INT64_MAX;
   for (const auto& [key, runs] : runs_of(path("journal"))) {
     for (const Reconcile& run : runs) {
@@ -388,7 +388,7 @@ TEST_F(OperatorProcess, ALeaderThatSleptWritesNothingWhenItWakesUp) {
   const std::vector<std::string> before = versions();
   leader->signal(SIGCONT);
   EXPECT_EQ(leader->wait(), 5);
-  EXPECT_EQ(last_message("leader"), "ended");
+  EXPECT_EQ(last_message("leader"), "ended with an error");
   EXPECT_EQ(versions(), before);
   standby->signal(SIGTERM);
   EXPECT_EQ(standby->wait(), 0);

@@ -477,7 +477,7 @@ TEST_F(RunTest, AnUnreachableServerIsWaitedFor) {
   const std::uint16_t port = server->port();
   server.reset();
   const auto child = start_operator();
-  EXPECT_THAT(child->wait_for_line("the server does not answer; retrying"), HasSubstr(std::to_string(port)));
+  EXPECT_THAT(child->wait_for_line("cannot reach the server; retrying"), HasSubstr(std::to_string(port)));
   serve({.port = port});
   install_crd();
   child->wait_for_line("workers started");

@@ -251,7 +251,7 @@ TEST_F(ServerTest, NamesTheInvalidFile) {
   EXPECT_THAT(problem({.tls = {certificate, other_key}}),
               StartsWith("the certificate of " + certificate + " and the key of " + other_key +
                          " cannot be used: key values mismatch"));
-  EXPECT_THAT(problem({.tls = {certificate, {}}}), HasSubstr("a certificate needs a key"));
+  EXPECT_THAT(problem({.tls = {certificate, {}}}), HasSubstr("a certificate file needs a key file"));
   EXPECT_EQ(problem({.token_file = missing}), missing + " cannot be read: No such file or directory");
   const std::string empty = folder.put("token", " \n");
   EXPECT_EQ(problem({.token_file = empty}), empty + " holds no token");

@@ -206,7 +206,7 @@ class Judge {
   void judge() {
     if (out_.run) return running();
     if (!facts_.blocked_reason.empty()) return say(WhyIdle::blocked, hindered_text(facts_.blocked_reason));
-    if (facts_.stopping) return say(WhyIdle::blocked, "the controller is stopping; it takes no key any more");
+    if (facts_.stopping) return say(WhyIdle::blocked, "the controller is stopping and takes no more keys");
     if (!facts_.synced) return say(WhyIdle::not_synced, not_synced_text(facts_.watches));
     switch (facts_.queue.state) {
       case KeyState::queued:
@@ -271,7 +271,7 @@ class Judge {
     if (after_.last_wait != nullptr && after_.last_wait->record.reason() == AddedBy::requeue) {
       return say(WhyIdle::waiting, "it waits " + when + ", as its last run requested" + last_reason());
     }
-    say(WhyIdle::waiting, "it waits " + when + ": its events are gathered, or its runs kept apart");
+    say(WhyIdle::waiting, "it waits " + when + ", for its debounce or minimum interval");
   }
 
   std::string until() const {
@@ -307,7 +307,7 @@ class Judge {
 
   void refused() {
     std::string text = "the predicate of " + after_.last_refusal->source + " refused ";
-    text += after_.last_end == nullptr ? "all that is known to have happened, "
+    text += after_.last_end == nullptr ? "all recorded events, "
                                        : "what happened since its last run ended well, ";
     text += number(after_.refused, "event") + ", the last " +
             ago(facts_.now - after_.last_refusal->record.time()) + " (" +

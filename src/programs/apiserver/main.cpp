@@ -190,7 +190,7 @@ void serve(Flags& flags) {
   for (const std::string& manifest : flags.manifests) {
     try {
       server.install(ek::program::read_file(manifest));
-    } catch (const ek::DecodeError& error) {
+    } catch (const ek::Error& error) {
       throw ek::Error(manifest + ": " + error.what());
     }
   }

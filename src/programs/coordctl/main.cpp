@@ -100,7 +100,7 @@ void declare_repairs(CLI::App& app, CoordFlags& flags, Command& chosen) {
 
 int main(int argc, char** argv) {
   CLI::App app("Inspects and repairs the shared state of operator instances", "coordctl");
-  app.set_version_flag("--version", EVENKEEL_VERSION);
+  app.set_version_flag("--version", "coordctl " EVENKEEL_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
   const auto flags = std::make_unique<CoordFlags>();

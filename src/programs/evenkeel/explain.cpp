@@ -3,10 +3,14 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <stdexcept>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/http/curl_transport.hpp>
+#include <evenkeel/http/transport.hpp>
 
 #include "base/files.hpp"
 #include "http/plain_http.hpp"
@@ -30,7 +34,13 @@ void check_exposure(const ExplainFlags& flags) {
               "; use https (--ca-file names its authority), or pass --credentials-in-clear");
 }
 
+void check_url(const std::string& url) {
+  if (url.starts_with("http://") || url.starts_with("https://")) return;
+  throw std::invalid_argument("--url: \"" + url + "\" is not a URL such as http://127.0.0.1:8080");
+}
+
 http::Response ask(const ExplainFlags& flags) {
+  check_url(flags.url);
   check_exposure(flags);
   http::Request request{.target = explain_target(flags)};
   if (!flags.token_file.empty()) {
@@ -41,16 +51,23 @@ http::Response ask(const ExplainFlags& flags) {
                                  .tls = {.ca_file = flags.ca_file, .server_name = flags.server_name},
                                  .proxy = "",
                                  .credentials_in_clear = flags.credentials_in_clear});
-  return transport->fetch(std::move(request));
+  try {
+    return transport->fetch(std::move(request));
+  } catch (const TransportError& error) {
+    if (error.code() != TransportErrorCode::connect) throw;
+    throw Error(std::string(error.what()) +
+                "; does the operator run with --metrics-bind-address and --debug-endpoints?");
+  }
 }
 
 // Returns a hint for the user about a status; the body has the details.
 std::string_view hint_for(int status) {
   if (status == 401 || status == 403) {
-    return "; explanations are given on the operator's own machine (kubectl port-forward) or to who has the "
-           "token of its metrics (--token-file)";
+    return "; only clients on the operator's machine (kubectl port-forward), or with the token of its "
+           "metrics "
+           "(--token-file), get explanations";
   }
-  if (status == 404) return "; is the operator run with --debug-endpoints?";
+  if (status == 404) return "; does the operator run with --debug-endpoints?";
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <exception>
 #include <functional>
 #include <stdexcept>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
@@ -67,6 +68,10 @@ CLI::App* declare_new(CLI::App& app, evenkeel::program::NewFlags& flags) {
   return start;
 }
 
+bool is_command(const CLI::App& app, const std::string& word) {
+  return !app.get_subcommands([&word](const CLI::App* one) { return one->get_name() == word; }).empty();
+}
+
 int run(const char* command, const std::function<int()>& action) {
   try {
     return action();
@@ -84,7 +89,7 @@ int run(const char* command, const std::function<int()>& action) {
 int main(int argc, char** argv) {
   CLI::App app("Starts operators that are built with Evenkeel, makes types for them, and diagnoses them",
                "evenkeel");
-  app.set_version_flag("--version", EVENKEEL_VERSION);
+  app.set_version_flag("--version", "evenkeel " EVENKEEL_VERSION);
   app.require_subcommand(1);
   evenkeel::program::NewFlags new_flags;
   evenkeel::program::TypesFlags types_flags;
@@ -92,6 +97,10 @@ int main(int argc, char** argv) {
   const CLI::App* start = declare_new(app, new_flags);
   const CLI::App* types = declare_types(app, types_flags);
   declare_explain(app, explain_flags);
+  if (argc > 1 && argv[1][0] != '-' && !is_command(app, argv[1])) {
+    std::fprintf(stderr, "evenkeel: \"%s\" is not a command; there are new, types and explain\n", argv[1]);
+    return wrong_flag;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -57,8 +57,7 @@ TEST(NewProject, RefusesBadNames) {
 }
 
 TEST(NewProject, RefusesBadKinds) {
-  const std::string rule =
-      " must be letters and digits, begin with a capital, and have at most 63 characters";
+  const std::string rule = " must begin with a capital letter, and consist of at most 63 letters and digits";
   EXPECT_EQ(problem({.kind = "website"}), "--kind: \"website\"" + rule);
   EXPECT_EQ(problem({.kind = "Web-Site"}), "--kind: \"Web-Site\"" + rule);
   EXPECT_EQ(problem({.kind = "WebsiteList"}),

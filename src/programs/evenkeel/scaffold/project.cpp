@@ -43,8 +43,8 @@ void check_kind(const std::string& kind) {
   const bool begins = !kind.empty() && is_upper(kind[0]);
   if (!begins || kind.size() > max_kind || !std::all_of(kind.begin(), kind.end(), is_part))
     refuse("--kind", kind,
-           "must be letters and digits, begin with a capital, and have at most " + std::to_string(max_kind) +
-               " characters");
+           "must begin with a capital letter, and consist of at most " + std::to_string(max_kind) +
+               " letters and digits");
   if (kind.ends_with("List")) refuse("--kind", kind, "must not end in List, as the kinds of lists do");
   if (kind == "Deployment") refuse("--kind", kind, "is what the new operator owns; choose another name");
 }
