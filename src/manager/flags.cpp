@@ -94,7 +94,7 @@ void add_setting(CLI::App& app, const std::string& flag, std::optional<Value> Co
 
 // Returns a help text followed by the default.
 std::string with_default(const std::string& help, const std::string& value) {
-  return value.empty() ? help : help + " (" + value + ")";
+  return value.empty() ? help : help + " (default: " + value + ")";
 }
 
 std::string text_or(const std::string& text, const std::string& otherwise) {
@@ -114,7 +114,8 @@ void add_settings(CLI::App& app, Flags& flags, const ManagerOptions& program) {
   add_setting(
       app, "--rate-limiter", &ControllerSettings::rate_limiter, flags.settings,
       [](const std::string& text) { return LimiterText(text); },
-      "Rate limiter of a controller's retries (max_of(exponential(5ms, 1000s), token_bucket(10, 100)))",
+      "Rate limiter of a controller's retries (default: max_of(exponential(5ms, 1000s), "
+      "token_bucket(10, 100)))",
       "LIMITER");
   add_setting(app, "--reconcile-timeout", &ControllerSettings::reconcile_timeout, flags.settings,
               parse_timeout,
@@ -239,7 +240,7 @@ void add_webhook_flags(CLI::App& app, WebhookFlags& flags, const WebhookServerOp
              throw CLI::ValidationError("--webhook-service", "\"" + text + "\" is not NAMESPACE/NAME");
            flags.service = text;
          },
-         "Service of the webhook server (the pod's namespace, and the program's name with -webhook)")
+         "Service of the webhook server (default: the pod's namespace, and the program's name with -webhook)")
       ->type_name("NAMESPACE/NAME");
 }
 
@@ -247,12 +248,13 @@ void add_flow_control_flags(CLI::App& app, Flags& flags) {
   constexpr double most_per_second = 1e6;
   constexpr std::int64_t largest_burst = 1'000'000;
   CLI::Option* rate =
-      app.add_option("--kube-api-qps", flags.kube_api_qps,
-                     "Requests per second to the API server, without watches and the election (no limit)")
+      app.add_option(
+             "--kube-api-qps", flags.kube_api_qps,
+             "Requests per second to the API server, without watches and the election (default: no limit)")
           ->type_name("NUMBER")
           ->check(CLI::Range(0.001, most_per_second));
   app.add_option("--kube-api-burst", flags.kube_api_burst,
-                 "Requests that may exceed that rate at once (twice the rate)")
+                 "Requests that may exceed that rate at once (default: twice the rate)")
       ->type_name("NUMBER")
       ->check(CLI::Range(std::int64_t{1}, largest_burst))
       ->needs(rate);
@@ -261,9 +263,9 @@ void add_flow_control_flags(CLI::App& app, Flags& flags) {
 void add_tracing_flags(CLI::App& app, Flags& flags) {
   CLI::Option* endpoint = app.add_option("--otlp-endpoint", flags.otlp_endpoint,
                                          "URL to which spans are exported with OTLP over HTTP, e.g. "
-                                         "http://collector:4318/v1/traces (none)")
+                                         "http://collector:4318/v1/traces (default: none)")
                               ->type_name("URL");
-  app.add_option("--trace-ratio", flags.trace_ratio, "Fraction of the traces that are recorded (1)")
+  app.add_option("--trace-ratio", flags.trace_ratio, "Fraction of the traces that are recorded (default: 1)")
       ->type_name("NUMBER")
       ->check(CLI::Range(0.0, 1.0))
       ->needs(endpoint);
@@ -279,7 +281,7 @@ void add_manifest_flags(CLI::App& app, ManifestFlags& flags, const RunOptions& p
   app.add_option(
          "--access-record", flags.access_record,
          "Before it exits, add the rights that its requests needed to this file; with --print-manifests or "
-         "--print-rbac, grant them (none)")
+         "--print-rbac, grant them (default: none)")
       ->type_name("FILE");
   app.add_option("--manifest-namespace", flags.namespace_,
                  with_default("Namespace of the operator",
@@ -300,11 +302,11 @@ void add_manifest_flags(CLI::App& app, ManifestFlags& flags, const RunOptions& p
 }
 
 void add_flags(CLI::App& app, Flags& flags, const RunOptions& program) {
-  app.add_option(
-         "--kubeconfig", flags.kubeconfig,
-         "Kubeconfig of the cluster (KUBECONFIG, then the pod's service account, then ~/.kube/config)")
+  app.add_option("--kubeconfig", flags.kubeconfig,
+                 "Kubeconfig of the cluster (default: KUBECONFIG, then the pod's service account, then "
+                 "~/.kube/config)")
       ->type_name("FILE");
-  app.add_option("--context", flags.context, "Context of the kubeconfig (its current-context)")
+  app.add_option("--context", flags.context, "Context of the kubeconfig (default: its current-context)")
       ->type_name("NAME");
   app.add_option("--namespace", flags.namespace_,
                  with_default("Watch this namespace only", text_or(program.manager.cache.namespace_, "all")))
@@ -316,9 +318,10 @@ void add_flags(CLI::App& app, Flags& flags, const RunOptions& program) {
   add_endpoint_flags(app, flags.settings.endpoint, program.endpoint);
   add_webhook_flags(app, flags.webhooks, program.webhooks);
   add_tracing_flags(app, flags);
-  add_choice(app, "--log-level", log_levels, flags.log_level, "debug, info, warn, error or off (info)");
-  add_choice(app, "--log-format", log_formats, flags.log_format, "text or json (text)");
-  app.add_option("--log-file", flags.log_file, "Append the log to this file (standard error)")
+  add_choice(app, "--log-level", log_levels, flags.log_level,
+             "debug, info, warn, error or off (default: info)");
+  add_choice(app, "--log-format", log_formats, flags.log_format, "text or json (default: text)");
+  app.add_option("--log-file", flags.log_file, "Append the log to this file (default: standard error)")
       ->type_name("FILE");
   add_duration(app, "--grace-period", flags.grace_period,
                with_default("Grace period of running reconciles at shutdown",
