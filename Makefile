@@ -23,7 +23,7 @@
 .DEFAULT_GOAL := help
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
-export CCACHE_SLOPPINESS := pch_defines,time_macros
+export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_mtime,include_file_ctime
 export CCACHE_DEPEND := 1
 
 .PHONY: help
