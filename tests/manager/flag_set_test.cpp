@@ -118,11 +118,12 @@ TEST_F(OwnFlags, StandInHelpUnderAHeadingOfTheirOwnWithTheirDefaults) {
   EXPECT_LT(help.find("--workers"), heading);
   const std::string own = help.substr(heading);
   for (const char* line :
-       {"--default-image TEXT", "Image of Demos that name none (nginx:1.27)", "Try what is new (false)",
-        "Ask twice (true)", "--level NUMBER", "Of detail (-3)", "Where webhooks listen (8443)",
-        "Of the cluster (0.5)", "--every DURATION", "Between two looks (1m30s)", "--zone ZONE",
-        "A zone, several times for several (a, b)", "--mode WORD", "How to go about it (careful)",
-        "--colour COLOUR", "Of the logo (none)"}) {
+       {"--default-image TEXT", "Image of Demos that name none (default: nginx:1.27)",
+        "Try what is new (default: false)", "Ask twice (default: true)", "--level NUMBER",
+        "Of detail (default: -3)", "Where webhooks listen (default: 8443)", "Of the cluster (default: 0.5)",
+        "--every DURATION", "Between two looks (default: 1m30s)", "--zone ZONE",
+        "A zone, several times for several (default: a, b)", "--mode WORD",
+        "How to go about it (default: careful)", "--colour COLOUR", "Of the logo (default: none)"}) {
     EXPECT_THAT(own, HasSubstr(line));
   }
   for (const char* once : {"TEXT ...", "NUMBER ...", "DURATION ...", "WORD ...", "COLOUR ..."})
@@ -207,10 +208,12 @@ TEST(Flags, HelpNamesTheDefaultsOfTheProgram) {
                       .explanations = Explanations::on};
   const std::string help = parse(program, {"--help"}).text;
   for (const char* text :
-       {"runs at once (7)", "fail after that (45s)", "(3m", "at shutdown (20s)",
-        "this namespace only (team-a)", "(true; --leader-elect=false: no election)",
-        "Lease that is held (demo-lock)", "namespace of the Lease (locks)", "may take over (1m", "(:9090)",
-        "(/tls/tls.crt)", "(/tls/tls.key)", "(/token)", "(:9091)", "not reconciled (on)"}) {
+       {"reconciles of a controller (default: 7)", "its API calls fail (default: 45s)", "(default: 3m",
+        "at shutdown (default: 20s)", "this namespace only (default: team-a)",
+        "(default: true; --leader-elect=false: no election)", "Name of the Lease (default: demo-lock)",
+        "Namespace of the Lease (default: locks)", "may take over (default: 1m", "(default: :9090)",
+        "(default: /tls/tls.crt)", "(default: /tls/tls.key)", "(default: /token)", "(default: :9091)",
+        "not reconciled (default: on)"}) {
     std::string flat;  // CLI11 breaks long lines
     for (const char letter : help) {
       if (letter != '\n' && !(letter == ' ' && flat.ends_with(' '))) flat += letter == '\n' ? ' ' : letter;
