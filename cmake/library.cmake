@@ -133,7 +133,10 @@ function(evenkeel_test_headers name linked)
     add_library(${target} OBJECT ${PROJECT_BINARY_DIR}/test_headers.cpp)
     target_link_libraries(${target} PRIVATE evenkeel_warnings ${linked} GTest::gtest GTest::gmock)
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-    target_precompile_headers(${target} PRIVATE <support/${name}_headers.hpp>)
+    # Clang's result has the paths of the headers and checks them, so that it must not be taken for a checkout in another
+    # folder: CMake includes a header that is named in full by its path, one in <> as it is named.
+    target_precompile_headers(${target} PRIVATE
+      $<IF:$<CXX_COMPILER_ID:Clang>,${PROJECT_SOURCE_DIR}/tests/support/${name}_headers.hpp,<support/${name}_headers.hpp$<ANGLE-R>>)
     # For compiler caches: the result depends on nothing but the headers.
     target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:Clang>:SHELL:-Xclang -fno-pch-timestamp>")
   endif()
