@@ -731,8 +731,7 @@ TEST(InformerServer, WatchesThatEndAtOnceWithABookmarkAreFewAndSaidOnce) {
     watch = rig.sources[0]->next();
   }
   EXPECT_LE(watches, 12);
-  EXPECT_THAT(rig.sink->lines,
-              ::testing::Contains("warn cannot list or watch; retrying").Times(1));
+  EXPECT_THAT(rig.sink->lines, ::testing::Contains("warn cannot list or watch; retrying").Times(1));
   EXPECT_LE(rig.sink->lines.size(), 2U);
 }
 

@@ -61,9 +61,7 @@ class WatchHealthConcurrency : public ::testing::Test {
     }
     return 0;
   }
-  std::vector<std::string> said() const {
-    return world_.happenings->lines_with("cannot list or watch; ");
-  }
+  std::vector<std::string> said() const { return world_.happenings->lines_with("cannot list or watch; "); }
 
   World world_;
   std::atomic<int> gadgets_ = 0;

@@ -178,7 +178,8 @@ std::string text_of(const Finding& finding, std::size_t number, bool has_outside
                        finding.plan.code() + (has_replicas ? "}, .replicas = 2});" : "}});") +
                        "\nEXPECT_TRUE(result.ok()) << result.describe();",
                    "     ");
-  return text + "\n   Timeline of the server, and of what the controllers saw:\n" + indented(finding.timeline, "   ");
+  return text + "\n   Timeline of the server, and of what the controllers saw:\n" +
+         indented(finding.timeline, "   ");
 }
 
 }  // namespace

@@ -57,7 +57,8 @@ std::string text_of(const OperationFinding& finding, const std::string& type, st
           ">(make, object, {.changes = {\n";
   for (const PropertyChange& before : finding.before) text += "         " + before.code() + ",\n";
   text += "         " + change.code() + ",\n     }});\n     EXPECT_TRUE(result.ok()) << result.describe();\n";
-  return text + "\n   Timeline of the server, and of what the controllers saw:\n" + indented(finding.timeline);
+  return text + "\n   Timeline of the server, and of what the controllers saw:\n" +
+         indented(finding.timeline);
 }
 
 std::string text_of(const TouchedProperty& property) {
