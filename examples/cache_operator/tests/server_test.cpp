@@ -78,6 +78,10 @@ TEST(CacheOperatorConcurrency, RunsOnAServer) {
 
   const auto set = ek::testing::wait_for<ek::StatefulSet>(cluster.client, sessions,
                                                           ek::Json::parse(R"({"spec": {"replicas": 2}})"));
+  // Servers that are ready before the operator has reported their rollout have none to complete.
+  ek::testing::wait_for<v1::Memcached>(
+      cluster.client, sessions, "to be progressing",
+      [](const v1::Memcached& one) { return ek::is_condition_true(one.status.conditions, "Progressing"); });
   cluster.client.patch_status(set, [&](ek::apps_v1::StatefulSetStatus& status) {
     status = {.observed_generation = set->metadata.generation,
               .ready_replicas = 2,
