@@ -431,13 +431,19 @@ TEST_F(ElectorConcurrency, OfManyOneLeadsAtATimeAndAllGetTheirTurn) {
   std::vector<std::unique_ptr<Instance>> all;
   for (int i = 0; i < 5; ++i) all.push_back(instance("instance-" + std::to_string(i)));
   for (const auto& one : all) one->start();
-  for (std::size_t left = all.size(); left > 0; --left) {
-    notes->wait_until([&] {
-      return std::count_if(all.begin(), all.end(), [](const auto& one) { return one->leads.load(); }) == 1;
-    });
+  std::optional<std::uint64_t> last_term;  // the first one is 0
+  while (!all.empty()) {
+    const auto number = [&all](auto is) { return std::count_if(all.begin(), all.end(), is); };
+    notes->wait_until([&] { return number([](const auto& one) { return one->leads.load(); }) == 1; });
+    // Earlier leaders are not in `all`.
+    EXPECT_EQ(number([](const auto& one) { return one->led.load(); }), 1);
+    EXPECT_EQ(number([](const auto& one) { return one->elector.is_leader(); }), 1);
     const auto leader =
         std::find_if(all.begin(), all.end(), [](const auto& one) { return one->leads.load(); });
+    EXPECT_GT(std::optional((*leader)->term.load()), last_term);
+    last_term = (*leader)->term.load();
     (*leader)->stop();
+    EXPECT_EQ((*leader)->error, "");
     all.erase(leader);
   }
 }

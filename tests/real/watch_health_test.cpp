@@ -149,11 +149,16 @@ TEST(RealWatchHealth, AVerbThatIsForbiddenIsNamedUntilItIsGranted) {
   await("the other controller's list", [&] { return one.health_of_maps().synced; });
   client.create(ConfigMap{.metadata = {.name = "a", .namespace_ = team}});
   await("the other controller", [&] { return one.maps >= 1; });
+  EXPECT_EQ(one.health_of_maps().problem, WatchProblem::none);
+  await("the line in the log", [&] { return !one.said().empty(); });
+  EXPECT_THAT(one.said(), ElementsAre(AllOf(HasSubstr("Pump"), HasSubstr("cannot watch resource"))));
 
   client.apply(role({"list", "watch"}));
   await("health", [&] { return one.health().problem == WatchProblem::none; });
   create_pump(client, team, "first");
   await("the first pump", [&] { return one.pumps >= 1; });
+  EXPECT_TRUE(one.health().synced);
+  EXPECT_EQ(one.health().last_error, "");
 }
 
 }  // namespace

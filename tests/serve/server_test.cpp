@@ -442,16 +442,17 @@ TEST_F(ServerConcurrency, StopsAtAnyMoment) {
         for (;;) {
           RawClient one(port);
           one.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
-          one.read_answer();
+          EXPECT_THAT(one.read_answer(), StartsWith("HTTP/1.1 200 "));
           asked = true;
         }
-      } catch (const std::runtime_error&) {  // the connection is closed
-        asked = true;
+      } catch (const std::runtime_error& closed) {
+        EXPECT_TRUE(asked.exchange(true)) << "before it was stopped: " << closed.what();
       }
     });
     await("a request", [&] { return asked.load(); });
     server_->stop();
     server_->stop();
+    EXPECT_EQ(server_->connection_counts(0).open, 0u);
   }
 }
 
