@@ -171,7 +171,7 @@ TEST_F(ExplainRoutesConcurrency, TheProgramPrintsTheAnswer) {
 TEST(ExplainProgram, NamesAWrongCommandAndAWrongUrl) {
   const Ran command = run_command(std::string(EVENKEEL_PROGRAM) + " explian demo");
   EXPECT_EQ(command.code, 2);
-  EXPECT_EQ(command.text, "evenkeel: \"explian\" is not a command; there are new, types and explain\n");
+  EXPECT_EQ(command.text, "evenkeel: \"explian\" is not a command; there are: new, types, explain\n");
   const Ran address = run_command(std::string(EVENKEEL_PROGRAM) + " explain --url localhost:8080");
   EXPECT_EQ(address.code, 2);
   EXPECT_EQ(address.text,

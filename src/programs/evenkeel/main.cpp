@@ -68,8 +68,14 @@ CLI::App* declare_new(CLI::App& app, evenkeel::program::NewFlags& flags) {
   return start;
 }
 
-bool is_command(const CLI::App& app, const std::string& word) {
-  return !app.get_subcommands([&word](const CLI::App* one) { return one->get_name() == word; }).empty();
+// Returns what is wrong with the first argument if it should be a command, and is none.
+std::string command_problem(const CLI::App& app, const std::string& word) {
+  std::string names;
+  for (const CLI::App* command : app.get_subcommands(std::function<bool(const CLI::App*)>())) {
+    if (command->get_name() == word) return {};
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  return word.starts_with('-') ? "" : "\"" + word + "\" is not a command; there are: " + names;
 }
 
 int run(const char* command, const std::function<int()>& action) {
@@ -97,8 +103,8 @@ int main(int argc, char** argv) {
   const CLI::App* start = declare_new(app, new_flags);
   const CLI::App* types = declare_types(app, types_flags);
   declare_explain(app, explain_flags);
-  if (argc > 1 && argv[1][0] != '-' && !is_command(app, argv[1])) {
-    std::fprintf(stderr, "evenkeel: \"%s\" is not a command; there are new, types and explain\n", argv[1]);
+  if (const std::string problem = argc > 1 ? command_problem(app, argv[1]) : ""; !problem.empty()) {
+    std::fprintf(stderr, "evenkeel: %s\n", problem.c_str());
     return wrong_flag;
   }
   try {
