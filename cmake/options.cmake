@@ -76,8 +76,8 @@ if(EVENKEEL_BUILD_FUZZERS)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# Tests are many and large: mold links them in a fifth of the time that GNU ld takes, gold in two thirds. What is installed is linked
-# as usual.
+# Tests are many and large: mold links them in a sixth of the time that GNU ld takes, gold in two thirds. What is installed is
+# linked as usual.
 if(EVENKEEL_BUILD_TESTS AND PROJECT_IS_TOP_LEVEL)
   include(CheckLinkerFlag)
   check_linker_flag(CXX -fuse-ld=mold EVENKEEL_MOLD)
