@@ -10,6 +10,10 @@
 // first 8: a step takes .Context&, const T&., with T the kind of its Pipeline<T>
 // first 9: a reconciler returns evenkeel::Result or nothing
 // first 10: a mapping returns an ObjectKey
+// first 11: describe the kind with EVENKEEL_FIELDS
+// first 12: a kind has a member .static constexpr evenkeel::ResourceInfo resource.
+// first 13: a kind has a member .static constexpr evenkeel::ResourceInfo resource.
+// first 14: describe the kind with EVENKEEL_FIELDS
 #include <set>
 #include <string>
 #include <vector>
@@ -30,6 +34,14 @@ ek::ControllerSpec right() {
       .watches<Secret>([](const Secret&) { return std::set<ek::ObjectKey>(); })
       .finalize("a.dev/b", [](Context&, const ConfigMap&) { return ek::done(); });
 }
+
+struct Undescribed {
+  ek::ObjectMeta metadata = {};
+};
+struct Spec {
+  ek::ObjectMeta metadata = {};
+};
+EVENKEEL_FIELDS(Spec, metadata)
 
 #ifdef REJECTED
 ek::ControllerSpec wrong() {
@@ -59,6 +71,15 @@ ek::ControllerSpec wrong() {
   return ek::controller_for<ConfigMap>([](Context&, const ConfigMap&) { return true; });
 #elif REJECTED == 10
   return ek::controller_for<ConfigMap>(fine).watches<Secret>([](const Secret&) {});
+#elif REJECTED == 11
+  return ek::controller_for<Undescribed>([](Context&, const Undescribed&) {});
+#elif REJECTED == 12
+  return ek::controller_for<Spec>([](Context&, const Spec&) {});
+#elif REJECTED == 13
+  return ek::controller_for<ConfigMap>(fine).owns<Spec>();
+#elif REJECTED == 14
+  return ek::controller_for<ConfigMap>(fine).watches<Undescribed>(
+      [](const Undescribed& object) { return ek::key_of(object); });
 #endif
 }
 #endif

@@ -114,6 +114,18 @@ concept ObjectType = Described<T> && requires(T& object) {
   { object.metadata } -> std::same_as<ObjectMeta&>;
 };
 
+namespace detail {
+
+/// Names, in an error of the compiler, what T lacks to be an ObjectType.
+template <class T>
+struct ExplainedObjectType {
+  static_assert(Described<T>, "describe the kind with EVENKEEL_FIELDS(Kind, metadata, spec, status)");
+  static_assert(!Described<T> || ObjectType<T>,
+                "a kind has a member `static constexpr evenkeel::ResourceInfo resource`");
+};
+
+}  // namespace detail
+
 /// Returns the table of T.
 template <class T>
 const TypeInfo& type_info();

@@ -264,6 +264,8 @@ class ControllerBuilder {
     }
     return *this;
   }
+  template <class U>
+  requires(!ObjectType<U>) auto owns(TriggerOptions = {}) { return detail::ExplainedObjectType<U>(); }
   /// Like owns<U>(), for a kind without a C++ type.
   ControllerBuilder& owns(const ResourceId& owned, TriggerOptions options = {}) {
     for (detail::WatchScope& scope : detail::scopes_of("owns", owned, options)) {
@@ -289,6 +291,8 @@ class ControllerBuilder {
       spec_.watches.push_back(detail::watch_mapped_in<U>(mapping, options, std::move(scope)));
     return *this;
   }
+  template <class U, class F>
+  requires(!ObjectType<U>) auto watches(F, TriggerOptions = {}) { return detail::ExplainedObjectType<U>(); }
   /// Like watches<U>(mapping), for a kind without a C++ type: `mapping` takes a `const DynamicObject&` or a
   /// `const WireObject&`.
   template <class F>
@@ -475,6 +479,10 @@ ControllerBuilder<T> controller_for(F reconciler, TriggerOptions options = {}) {
       "a reconciler is called with (Context&, const T&), where T is the kind in controller_for<T>, or "
       "with (Context&, const Request&)");
   return {T::resource, std::move(reconciler), std::move(options)};
+}
+template <class T, class F>
+requires(!ObjectType<T>) auto controller_for(F, TriggerOptions = {}) {
+  return detail::ExplainedObjectType<T>();
 }
 /// Like controller_for<T>(), for a kind without a C++ type: `reconciler` is called with (Context&, const
 /// DynamicObject&) or (Context&, const Request&). Reads and writes are those of Context::resource().
