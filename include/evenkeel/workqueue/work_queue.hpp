@@ -9,6 +9,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,9 @@ inline namespace v0 {
 template <class Key, BackingStore<QueueNode<Key>> Store = FifoStore, Limiter<Key> L = AnyLimiter<Key>,
           class Index = detail::HashIndex<Key>>
 class WorkQueue {
+  static_assert(!std::is_same_v<Index, detail::HashIndex<Key>> ||
+                    std::is_default_constructible_v<std::hash<Key>>,
+                "a key needs a specialisation of std::hash, and operator==");
   using Core = QueueCore<Key, Store, Index>;
   using Node = typename Core::Node;
 
