@@ -26,23 +26,35 @@ const std::map<std::string, LogLevel> log_levels = {{"debug", LogLevel::debug},
                                                     {"off", LogLevel::off}};
 const std::map<std::string, LogFormat> log_formats = {{"text", LogFormat::text}, {"json", LogFormat::json}};
 
+const std::map<std::string, ShardBy> shard_divisions = {{"object", ShardBy::object},
+                                                        {"namespace", ShardBy::namespace_},
+                                                        {"namespace-range", ShardBy::namespace_range}};
+
 // Adds a flag whose value is one of a set of words; the error lists the set.
-template <class Value>
-void add_choice(CLI::App& app, const std::string& flag, const std::map<std::string, Value>& choices,
-                Value& target, const std::string& help) {
+template <class Value, class Target>
+CLI::Option* add_choice(CLI::App& app, const std::string& flag, const std::map<std::string, Value>& choices,
+                        Target& target, const std::string& help) {
   std::string words;
   for (const auto& [word, value] : choices) words += (words.empty() ? "" : ", ") + word;
-  app.add_option_function<std::string>(
-         flag,
-         [&choices, &target, flag, words](const std::string& text) {
-           const auto found = choices.find(text);
-           if (found == choices.end()) {
-             throw CLI::ValidationError(flag, "\"" + text + "\" is none of " + words);
-           }
-           target = found->second;
-         },
-         help)
+  return app
+      .add_option_function<std::string>(
+          flag,
+          [&choices, &target, flag, words](const std::string& text) {
+            const auto found = choices.find(text);
+            if (found == choices.end()) {
+              throw CLI::ValidationError(flag, "\"" + text + "\" is none of " + words);
+            }
+            target = found->second;
+          },
+          help)
       ->type_name("WORD");
+}
+
+template <class Value>
+std::string word_of(const std::map<std::string, Value>& choices, Value value) {
+  const auto found = std::find_if(choices.begin(), choices.end(),
+                                  [value](const auto& choice) { return choice.second == value; });
+  return found == choices.end() ? std::string() : found->first;
 }
 
 // Converts any exception of a value's parser into an error message for the flag.
@@ -171,6 +183,10 @@ void add_shard_flags(CLI::App& app, ShardFlags& flags, const std::optional<Shard
                            with_default("Number of slots of a new ring", std::to_string(shards.slots)))
                 ->type_name("NUMBER")
                 ->check(CLI::Range(std::int64_t{1}, std::int64_t{4096})));
+  only_with(add_choice(app, "--shards-by", shard_divisions, flags.by,
+                       with_default("The part of a key that selects its replica, the same for all replicas: "
+                                    "object, namespace or namespace-range",
+                                    word_of(shard_divisions, shards.by))));
 }
 
 void add_endpoint_flags(CLI::App& app, EndpointSettings& settings, const EndpointOptions& program) {

@@ -89,6 +89,17 @@ TEST(Flags, EachIsRead) {
   EXPECT_TRUE(outcome.flags.print_crds);
 }
 
+TEST(Flags, TheDivisionOfTheKeysIsAWord) {
+  EXPECT_EQ(parse({"--shards"}).flags.shards.by, std::nullopt);
+  EXPECT_EQ(parse({"--shards", "--shards-by=object"}).flags.shards.by, ShardBy::object);
+  EXPECT_EQ(parse({"--shards", "--shards-by=namespace"}).flags.shards.by, ShardBy::namespace_);
+  EXPECT_EQ(parse({"--shards", "--shards-by=namespace-range"}).flags.shards.by, ShardBy::namespace_range);
+  const auto wrong = parse({"--shards", "--shards-by=name"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.text, HasSubstr("--shards-by: \"name\" is none of namespace, namespace-range, object"));
+  EXPECT_EQ(parse({"--shards-by=object"}).exit_code, 2) << "without --shards it has no effect";
+}
+
 TEST(Flags, TheEndpointIsOffUnlessAskedFor) {
   const detail::EndpointSettings none = parse({}).flags.settings.endpoint;
   EXPECT_FALSE(none.metrics_address || none.probe_address || none.metrics_cert_file ||

@@ -163,8 +163,8 @@ TEST_F(RunTest, AllDocumentedFlagsWorkTogether) {
   const std::set<std::string> without_value = {"--leader-elect", "--streaming-lists", "--debug-endpoints",
                                                "--console", "--manifest-service-monitor"};
   // Each excludes another flag: --metrics-token-file, and an election; see ShardsAreChosenByFlags.
-  const std::set<std::string> excluded = {"--metrics-access-reviews", "--shards", "--shards-name",
-                                          "--shards-namespace", "--shards-slots"};
+  const std::set<std::string> excluded = {"--metrics-access-reviews", "--shards",       "--shards-name",
+                                          "--shards-namespace",       "--shards-slots", "--shards-by"};
   const std::set<std::string> print_and_end = {"--print-crds", "--print-manifests", "--print-rbac",
                                                "--version", "--help"};
   std::vector<std::string> arguments;
@@ -229,11 +229,14 @@ TEST_F(RunTest, RefusesARecordThatItCannotRead) {
 TEST_F(RunTest, ShardsAreChosenByFlags) {
   serve();
   install_crd();
-  const std::vector<std::string> chosen = {"--kubeconfig",  kubeconfig,       "--shards",
-                                           "--shards-name", "ring",           "--shards-namespace",
-                                           "default",       "--shards-slots", "16"};
+  const std::vector<std::string> chosen = {"--kubeconfig", kubeconfig,           "--shards", "--shards-name",
+                                           "ring",         "--shards-namespace", "default",  "--shards-slots",
+                                           "16",           "--shards-by",        "namespace"};
   const auto child = start(chosen);
   EXPECT_THAT(child->wait_for_line("joined the ring"), HasSubstr("ring=default/ring"));
+  const http::Request members{.target = "/apis/coordination.k8s.io/v1/namespaces/default/leases"};
+  EXPECT_THAT(server->core()->handle(members).body,
+              HasSubstr(R"("sharding.evenkeel.dev/division":"namespace")"));
   child->signal(SIGTERM);
   EXPECT_EQ(child->wait(), 0) << child->log();
   std::vector<std::string> both = chosen;
