@@ -19,6 +19,7 @@
 #include "cache/object_transform.hpp"
 #include "cache/read_observer.hpp"
 #include "cache/server_log.hpp"
+#include "cache/share_labels.hpp"
 #include "cache/streaming_memory.hpp"
 #include "cache/write_answer.hpp"
 #include "client/request/write_observer.hpp"
@@ -43,12 +44,22 @@ class ClientSource final : public CollectionSource {
   std::shared_ptr<http::Call> stream(const ReflectorStep& step,
                                      std::shared_ptr<http::StreamHandler> handler) override {
     RestRequest request = request_;
-    for (auto& parameter : query_of(step)) request.query.push_back(std::move(parameter));
+    for (auto& parameter : query_of(step)) add(request, std::move(parameter));
     if (metadata_only_) request.accept = accept_metadata(std::holds_alternative<ListRequest>(step));
     return client_.stream(request, std::move(handler));
   }
 
  private:
+  /// Adds a parameter. Of two selectors by labels both apply.
+  static void add(RestRequest& request, std::pair<std::string, std::string> parameter) {
+    const auto label_selector = std::find_if(request.query.begin(), request.query.end(),
+                                             [](const auto& one) { return one.first == "labelSelector"; });
+    if (parameter.first == "labelSelector" && label_selector != request.query.end())
+      label_selector->second += "," + parameter.second;
+    else
+      request.query.push_back(std::move(parameter));
+  }
+
   const Client client_;
   RestRequest request_;
   bool metadata_only_ = false;
@@ -156,9 +167,14 @@ class Cache::Impl final : public detail::Job {
       : options_(std::move(options)),
         runner_(runner_for(client, options_)),
         relay_(std::make_shared<WriteRelay>([this](const detail::ObservedWrite& write) { on_write(write); },
-                                            options_.log)) {}
+                                            options_.log)) {
+    if (!options_.reflector.share_label.empty())
+      labels_ = std::make_shared<detail::ShareLabels>(client, options_.reflector.share_label, runner_,
+                                                      options_.log);
+  }
   ~Impl() override {
     relay_->close();
+    if (labels_) labels_->close();
     runner_->forget(*this);
   }
 
@@ -174,6 +190,7 @@ class Cache::Impl final : public detail::Job {
       EVENKEEL_REQUIRES(mutex_);
   void make(const Client& client, const ResourceId& resource, InformerOptions options)
       EVENKEEL_REQUIRES(mutex_);
+  std::function<void(const WireObject&)> relabels(const ResourceId& resource) const;
   bool widen(const Client& client, const std::shared_ptr<Informer>& informer, const KeptParts& wanted)
       EVENKEEL_REQUIRES(mutex_);
   std::shared_ptr<CollectionSource> source_of(const Client& client, const ResourceId& resource,
@@ -238,7 +255,8 @@ class Cache::Impl final : public detail::Job {
   mutable std::set<std::string> logged_ EVENKEEL_GUARDED_BY(mutex_);  // plural.group of live reads
   mutable std::atomic<std::uint64_t> live_reads_ = 0;
   std::stop_source stopping_;
-  const std::shared_ptr<WriteRelay> relay_;  // last, so that nothing is gone before it is closed
+  std::shared_ptr<detail::ShareLabels> labels_;  // null without a label of shares
+  const std::shared_ptr<WriteRelay> relay_;      // last, so that nothing is gone before it is closed
 
   /// Returns the informers of a kind, of any version of it.
   Informers informers_of(const ResourceId& resource) const {
@@ -485,6 +503,12 @@ void Cache::Impl::add_indexes(Informer& informer) const {
   }
 }
 
+/// Returns the function that corrects the label of an object; empty without a label of shares.
+std::function<void(const WireObject&)> Cache::Impl::relabels(const ResourceId& resource) const {
+  if (!labels_) return {};
+  return [labels = labels_, resource](const WireObject& object) { labels->correct(resource, object); };
+}
+
 /// Adds the informer of a collection that has none.
 void Cache::Impl::make(const Client& client, const ResourceId& resource, InformerOptions options) {
   const auto copy = copy_of(client, resource, options, options.form);
@@ -496,6 +520,7 @@ void Cache::Impl::make(const Client& client, const ResourceId& resource, Informe
                         .streaming = streaming_,
                         .copy = copy,
                         .transform = transform_of(resource),
+                        .on_mislabelled = relabels(resource),
                         .tracer = client.tracer()};
   const auto informer = std::make_shared<Informer>(std::move(parts), std::move(options));
   informers_.push_back({.informer = informer});
@@ -523,6 +548,7 @@ Cache::Impl::Kept& Cache::Impl::kept(const Client& client, const ResourceId& res
                                      InformerOptions options) {
   if (resource.scope == Scope::cluster) options.namespace_.clear();
   if (!options_.reflector.streaming_list) options.reflector.streaming_list = false;
+  options.reflector.share_label = options_.reflector.share_label;
   for (Kept& one : informers_) {
     const InformerOptions& known = one.informer->options();
     if (!same_resource(one.informer->resource(), resource) || !same_collection(known, options)) continue;
@@ -606,6 +632,12 @@ void Cache::select(const HashRanges& wanted) {
   for (const Impl::Kept& kept : impl_->informers_) kept.informer->select(wanted);
 }
 
+ShareLabelCounts Cache::share_labels() const {
+  if (!impl_->labels_) return {};
+  const detail::LabelCore::Counts counts = impl_->labels_->counts();
+  return {.labelled = counts.labelled, .failures = counts.failures, .waiting = counts.waiting};
+}
+
 void Cache::start() {
   MutexLock lock(impl_->mutex_);
   if (std::exchange(impl_->started_, true)) return;
@@ -616,6 +648,7 @@ void Cache::start() {
 void Cache::stop() {
   impl_->stopping_.request_stop();  // a thread of the cache may be blocked on a token
   for (const auto& informer : impl_->all()) informer->stop();
+  if (impl_->labels_) impl_->labels_->close();
   impl_->disk_.stop();
 }
 

@@ -41,6 +41,8 @@ class CacheShare {
   }
 
   const HashRanges& wanted() const noexcept { return wanted_; }
+  /// Returns true if select() was called, and has an effect.
+  bool is_selected() const noexcept { return selected_ && !for_all_; }
   /// Returns true if select() was called, and not everything is held and wanted.
   bool is_divided() const noexcept { return selected_ && !(wanted_.is_all() && held_.is_all()); }
   /// Returns true if every object of a namespace with this hash is held, and will be until the next select().

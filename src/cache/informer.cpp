@@ -16,11 +16,12 @@
 #include <evenkeel/client/list_splitter.hpp>
 #include <evenkeel/http/job_runner.hpp>
 
-#include "base/fnv1a.hpp"
+#include "base/cells.hpp"
 #include "cache/cache_share.hpp"
 #include "cache/collection_file.hpp"
 #include "cache/failure_log.hpp"
 #include "cache/handler_slot.hpp"
+#include "cache/label_core.hpp"
 #include "cache/object_packer.hpp"
 #include "cache/recent_deletions.hpp"
 #include "cache/server_log.hpp"
@@ -130,7 +131,8 @@ class Informer::Impl final : public detail::Job {
         selection_(options_),
         store_({.index_owners = options_.index_owners,
                 .clock = &parts_.runner->clock(),
-                .on_index_failure = [this](const IndexFailure& failure) { note_index_failure(failure); }}),
+                .on_index_failure = [this](const IndexFailure& failure) { note_index_failure(failure); },
+                .namespace_hash = hash()}),
         reflector_(with_random(options_.reflector)),
         inbox_(std::make_shared<detail::StreamInbox>(parts_.runner, *this, options_.buffer_bytes)) {
     MutexLock lock(mutex_);
@@ -160,7 +162,7 @@ class Informer::Impl final : public detail::Job {
   bool holds(std::string_view namespace_) const {
     if (!divided_.load(std::memory_order_acquire)) return true;
     MutexLock lock(mutex_);
-    return namespace_.empty() ? !share_.is_divided() : share_.holds(detail::fnv1a(namespace_));
+    return namespace_.empty() ? !share_.is_divided() : share_.holds(detail::hash_of(namespace_, hash()));
   }
   void suspect() {
     suspected_.store(true, std::memory_order_release);
@@ -193,6 +195,12 @@ class Informer::Impl final : public detail::Job {
 
  private:
   enum class Activity : std::uint8_t { idle, listing, watching, waiting, resting };
+
+  /// Returns the hash of the ranges that are selected.
+  NamespaceHash hash() const noexcept {
+    return options_.reflector.share_label.empty() ? NamespaceHash::plain : NamespaceHash::mixed;
+  }
+  void check_label(const WireObject& object) const;
 
   void note_index_failure(const IndexFailure& failure);
   void set_kept(KeptParts kept) EVENKEEL_REQUIRES(mutex_) {
@@ -257,6 +265,7 @@ class Informer::Impl final : public detail::Job {
   detail::FailureLog failure_log_;
   detail::FailureLog unreadable_log_;  // an object that cannot be read, which each attempt meets again
   bool begun_ = false;                 // the first step was taken
+  bool checks_labels_ = false;         // objects have a label of their part
   bool streams_ = false;               // a streaming list was advised, and its outcome was not reported yet
   unsigned streaming_waits_ = 0;       // in a row
   Span gap_;                           // from the end of a watch until the next one is open
@@ -324,6 +333,7 @@ void Informer::Impl::take_share() {
   {
     MutexLock lock(mutex_);
     verdict = reflector_.reselect(share_.wanted());
+    checks_labels_ = share_.is_selected() && parts_.on_mislabelled && !options_.reflector.share_label.empty();
     share_.on_held(reflector_.held(), now());
     divided_.store(share_.is_divided(), std::memory_order_release);
   }
@@ -567,10 +577,17 @@ void Informer::Impl::take_list(std::string_view piece) {
   list_splitter_.feed(piece);
   while (const auto text = list_splitter_.next()) {
     object_timer_.on_complete();
-    reflector_.on_item(packed(stored_or(scanner_->object(*text))));
+    WireObject object = scanner_->object(*text);
+    check_label(object);
+    reflector_.on_item(packed(stored_or(std::move(object))));
   }
   object_timer_.on_partial(now(), list_splitter_.place());
   if (const auto excess = reflector_.list_excess()) failed(*excess);
+}
+
+void Informer::Impl::check_label(const WireObject& object) const {
+  if (checks_labels_ && detail::must_label(object, options_.reflector.share_label, reflector_.wanted()))
+    parts_.on_mislabelled(object);
 }
 
 /// Returns the stored object if it equals `object`, as most do on a relist; the copy is freed at once.
@@ -599,6 +616,7 @@ void Informer::Impl::take_frames(std::string_view piece) {
 void Informer::Impl::take_event(std::string_view frame) {
   WireEvent event = scanner_->event(frame);
   const bool streaming = reflector_.collects_events();
+  if (event.type == WatchType::added || event.type == WatchType::modified) check_label(event.object);
   if (streaming && event.type == WatchType::added) event.object = stored_or(std::move(event.object));
   if (event.type == WatchType::added || event.type == WatchType::modified)
     event.object = packed(std::move(event.object));

@@ -8,7 +8,7 @@
 #include <evenkeel/base/hash_ranges.hpp>
 #include <evenkeel/cache/object_store.hpp>
 
-#include "base/fnv1a.hpp"
+#include "base/cells.hpp"
 #include "cache/own_writes.hpp"
 #include "cache/store_index.hpp"
 
@@ -39,8 +39,8 @@ WireObject StoreSnapshot::find(std::string_view namespace_, std::string_view nam
 
 namespace {
 
-bool is_in(const HashRanges& ranges, const WireObject& object) {
-  return ranges.contains(detail::fnv1a(object.namespace_()));
+bool is_in(const HashRanges& ranges, const WireObject& object, NamespaceHash hash) {
+  return ranges.contains(detail::hash_of(object.namespace_(), hash));
 }
 
 /// Returns true if `candidate` is an older state than `stored`, or the same.
@@ -458,7 +458,7 @@ std::vector<StoreDelta> ObjectStore::replace(std::vector<WireObject> objects) {
 
 std::vector<StoreDelta> ObjectStore::extend(const HashRanges& ranges, std::vector<WireObject> objects) {
   for (const WireObject& object : snapshot()) {
-    if (!is_in(ranges, object)) objects.push_back(object);
+    if (!is_in(ranges, object, options_.namespace_hash)) objects.push_back(object);
   }
   return replace(std::move(objects));
 }
@@ -466,7 +466,7 @@ std::vector<StoreDelta> ObjectStore::extend(const HashRanges& ranges, std::vecto
 void ObjectStore::drop(const HashRanges& ranges) {
   std::vector<WireObject> rest;
   for (const WireObject& object : snapshot()) {
-    if (!is_in(ranges, object)) rest.push_back(object);
+    if (!is_in(ranges, object, options_.namespace_hash)) rest.push_back(object);
   }
   static_cast<void>(replace(std::move(rest)));
 }

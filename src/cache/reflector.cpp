@@ -6,7 +6,7 @@
 
 #include <evenkeel/cache/reflector.hpp>
 
-#include "base/fnv1a.hpp"
+#include "base/cells.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -81,6 +81,12 @@ std::string selector_of(const HashRanges& ranges) {
   return ranges.is_all() ? "" : ranges.coarse(most_ranges).shard_selector("object.metadata.namespace");
 }
 
+void add_selectors(std::vector<std::pair<std::string, std::string>>& query, const std::string& shards,
+                   const std::string& labels) {
+  if (!shards.empty()) query.emplace_back("shardSelector", shards);
+  if (!labels.empty()) query.emplace_back("labelSelector", labels);
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::string>> query_of(const ReflectorStep& step) {
@@ -92,7 +98,7 @@ std::vector<std::pair<std::string, std::string>> query_of(const ReflectorStep& s
       query.emplace_back("continue", list->continue_token);
     else if (!list->resource_version.empty())
       query.emplace_back("resourceVersion", list->resource_version);
-    if (!list->shard_selector.empty()) query.emplace_back("shardSelector", list->shard_selector);
+    add_selectors(query, list->shard_selector, list->label_selector);
   } else if (const auto* watch = std::get_if<WatchRequest>(&step)) {
     query.emplace_back("watch", "true");
     query.emplace_back("allowWatchBookmarks", "true");
@@ -103,7 +109,7 @@ std::vector<std::pair<std::string, std::string>> query_of(const ReflectorStep& s
       query.emplace_back("resourceVersionMatch", "NotOlderThan");
     }
     query.emplace_back("timeoutSeconds", std::to_string(watch->timeout.count()));
-    if (!watch->shard_selector.empty()) query.emplace_back("shardSelector", watch->shard_selector);
+    add_selectors(query, watch->shard_selector, watch->label_selector);
   }
   return query;
 }
@@ -186,16 +192,17 @@ ListRequest Reflector::begin_list() {
   // "0" means any version in the server's memory. A limit makes the server read its database instead, so it
   // is used only if the server does that anyway.
   const bool paged = listing.version.empty() || listing.version == "0" || pages_at_zero_;
-  const ListRequest request{listing.version, {}, paged ? options_.page_size : 0, selector_of(listing.of)};
+  const ListRequest request =
+      selecting(ListRequest{listing.version, {}, paged ? options_.page_size : 0}, listing.of);
   state_ = std::move(listing);
   return request;
 }
 
 ListRequest Reflector::continue_list(Listing& listing) {
-  const std::string selector = selector_of(listing.of);
-  if (!listing.restarts) return {{}, listing.continue_token, options_.page_size, selector};
+  if (!listing.restarts)
+    return selecting(ListRequest{{}, listing.continue_token, options_.page_size}, listing.of);
   listing.collected = {};
-  return {listing.version, {}, 0, selector};
+  return selecting(ListRequest{.resource_version = listing.version}, listing.of);
 }
 
 const Reflector::Collected* Reflector::collected() const {
@@ -300,9 +307,7 @@ std::optional<ReflectorChange> Reflector::on_growth_ended(Listing listing, const
     fresh_.push_back({gained, version});
   held_ = held_.with(gained);
   std::vector<WireObject> objects = std::move(listing.collected.objects);
-  std::erase_if(objects, [&](const WireObject& object) {
-    return !gained.contains(detail::fnv1a(object.namespace_()));
-  });
+  std::erase_if(objects, [&](const WireObject& object) { return !gained.contains(hash_of(object)); });
   return ReflectorChange{
       .kind = ReflectorChange::Kind::extend, .objects = std::move(objects), .ranges = gained};
 }
@@ -314,7 +319,7 @@ void Reflector::take_version(std::string_view version) {
 /// Returns true if an event, or an item of a list, is part of what is held, and no older than that.
 bool Reflector::keeps(const WireObject& object) const {
   if (held_.is_all() && fresh_.empty()) return true;
-  const std::uint64_t hash = detail::fnv1a(object.namespace_());
+  const std::uint64_t hash = hash_of(object);
   if (!held_.contains(hash)) return false;
   return std::none_of(fresh_.begin(), fresh_.end(), [&](const Fresh& fresh) {
     const auto order = compare_resource_versions(object.resource_version(), fresh.version);
@@ -393,10 +398,7 @@ WatchRequest Reflector::begin_watch(TimePoint now) {
                     .from = resource_version_,
                     .unordered = resource_version_.empty() || resource_version_ == "0",
                     .of = held_};
-  return {.resource_version = resource_version_,
-          .timeout = watch_life(),
-          .initial_events = false,
-          .shard_selector = selector_of(held_)};
+  return selecting(WatchRequest{.resource_version = resource_version_, .timeout = watch_life()}, held_);
 }
 
 WatchRequest Reflector::begin_streaming(TimePoint now) {
@@ -408,10 +410,22 @@ WatchRequest Reflector::begin_streaming(TimePoint now) {
   // A server that lets a watch live longer than requested is as broken as one that is silent.
   state_ =
       Streaming{.began = now, .due = due, .latest = deadline_after(due, life), .from = from, .of = wanted_};
-  return {.resource_version = from,
-          .timeout = life,
-          .initial_events = true,
-          .shard_selector = selector_of(wanted_)};
+  return selecting(WatchRequest{.resource_version = from, .timeout = life, .initial_events = true}, wanted_);
+}
+
+/// Returns the request for the objects of these ranges.
+template <class Request>
+Request Reflector::selecting(Request request, const HashRanges& ranges) const {
+  if (options_.share_label.empty())
+    request.shard_selector = selector_of(ranges);
+  else
+    request.label_selector = detail::cell_selector(options_.share_label, ranges);
+  return request;
+}
+
+std::uint64_t Reflector::hash_of(const WireObject& object) const {
+  return detail::hash_of(object.namespace_(),
+                         options_.share_label.empty() ? NamespaceHash::plain : NamespaceHash::mixed);
 }
 
 std::chrono::seconds Reflector::watch_life() {

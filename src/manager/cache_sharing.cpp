@@ -32,6 +32,7 @@ CacheSharing::CacheSharing(Cache& cache, Client client, const ShardOptions& ring
     : cache_(cache),
       client_(std::move(client)),
       ring_(ring.name),
+      label_(ring.label),
       namespace_(ring.namespace_.empty() ? client_.config().namespace_ : ring.namespace_),
       log_(std::move(log)) {
   shards.on_needed([this](const HashRanges& needed) {
@@ -52,6 +53,12 @@ std::optional<bool> CacheSharing::ask(const std::stop_token& stop) {
 }
 
 bool CacheSharing::start_cache(const std::stop_token& stop) {
+  if (!label_.empty()) {
+    log_.info("the caches hold the share of this replica: the server selects it by a label",
+              {{"label", label_}});
+    begin(true);
+    return true;
+  }
   const StopWaker on_stop(stop, mutex_, changed_);
   std::optional<bool> selects = ask(stop);
   while (!selects) {
@@ -64,21 +71,30 @@ bool CacheSharing::start_cache(const std::stop_token& stop) {
     if (stop.stop_requested()) return false;
     selects = ask(stop);
   }
-  if (*selects) {
-    log_.info("the caches hold the share of this replica: the server selects it");
-    cache_.select(HashRanges());
-  } else {
-    log_.info("the caches hold all objects: the server does not select shards");
-  }
-  selects_.store(*selects);
-  cache_.start();
+  log_.info(*selects ? "the caches hold the share of this replica: the server selects it"
+                     : "the caches hold all objects: the server does not select shards");
+  begin(*selects);
   return true;
+}
+
+void CacheSharing::begin(bool selects) {
+  if (selects) cache_.select(HashRanges());
+  selects_.store(selects);
+  cache_.start();
 }
 
 void CacheSharing::collect(MetricSink& sink) const {
   sink.gauge("evenkeel_shards_cache_selects",
              "1 if the server selects the share that the caches hold, 0 if they hold everything",
              {{"ring", ring_}}, selects_.load() ? 1 : 0);
+  if (label_.empty()) return;
+  const ShareLabelCounts counts = cache_.share_labels();
+  sink.counter("evenkeel_shards_labelled_total", "Objects that were given the label of their cell",
+               {{"ring", ring_}}, static_cast<double>(counts.labelled));
+  sink.counter("evenkeel_shards_label_failures_total", "Patches of that label that failed; they are retried",
+               {{"ring", ring_}}, static_cast<double>(counts.failures));
+  sink.gauge("evenkeel_shards_label_waiting", "Objects that are to be given the label of their cell",
+             {{"ring", ring_}}, static_cast<double>(counts.waiting));
 }
 
 }  // namespace detail

@@ -28,25 +28,28 @@ namespace detail {
 /// Client::raw() does.
 bool selects_shards(const Client& client, const std::string& namespace_);
 
-/// Lets the cache hold what Shards::on_needed() tells, if the server can select it; otherwise everything, as
-/// without it. Thread safety: all members may be called concurrently.
-/// Lifetime: the ring must not run any more when it is destroyed.
+/// Lets the cache hold what Shards::on_needed() tells, if the server can select it: by ShardOptions::label if
+/// there is one, which every server can, or else by hash. Otherwise the cache holds everything, as without
+/// it. Thread safety: all members may be called concurrently. Lifetime: the ring must not run any more when
+/// it is destroyed.
 class CacheSharing {
  public:
   /// `client` asks the server, and `shards` is the ring, which it observes.
   CacheSharing(Cache& cache, Client client, const ShardOptions& ring, Shards& shards, Log log);
 
-  /// Asks the server until it answers, and starts the cache. Returns false if `stop` is triggered before.
-  /// Must return before the ring runs.
+  /// Without a label, asks the server until it answers; starts the cache. Returns false if `stop` is
+  /// triggered before. Must return before the ring runs.
   bool start_cache(const std::stop_token& stop);
   void collect(MetricSink& sink) const;
 
  private:
   std::optional<bool> ask(const std::stop_token& stop);
+  void begin(bool selects);
 
   Cache& cache_;
   const Client client_;
   const std::string ring_;
+  const std::string label_;
   const std::string namespace_;
   const Log log_;
   std::atomic<bool> selects_ = false;

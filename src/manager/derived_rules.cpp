@@ -76,6 +76,14 @@ ManifestPart part_of(const ControllerSpec& spec) {
   return part;
 }
 
+void add_label_rules(ManifestPart& part, const ControllerSpec& spec) {
+  if (spec.resource.scope != Scope::namespaced) return;
+  for (const WatchSpec& watch : spec.watches) {
+    if (watch.from_server && (watch.primary || watch.owned) && watch.resource.scope == Scope::namespaced)
+      part.rules.push_back({{watch.resource.group}, {watch.resource.plural}, {"patch"}});
+  }
+}
+
 void add_rules(ManifestPart& part, const std::vector<PolicyRule>& rules) {
   const std::set<Kind> cluster = kinds_of(part.cluster_rules);
   for (const PolicyRule& right : single_rights(rules)) {

@@ -15,6 +15,8 @@ namespace detail {
 
 /// Returns the rights of rules_of(), by the scope of the kinds.
 ManifestPart part_of(const ControllerSpec& spec);
+/// Adds the rights to label the objects of which the caches of a ring hold a share, see ShardOptions::label.
+void add_label_rules(ManifestPart& part, const ControllerSpec& spec);
 
 /// Adds rules to `part`, those for kinds of its cluster_rules to these.
 void add_rules(ManifestPart& part, const std::vector<PolicyRule>& rules);

@@ -187,6 +187,11 @@ void add_shard_flags(CLI::App& app, ShardFlags& flags, const std::optional<Shard
                        with_default("The part of a key that selects its replica, the same for all replicas: "
                                     "object, namespace or namespace-range",
                                     word_of(shard_divisions, shards.by))));
+  only_with(app.add_option("--shards-label", flags.label,
+                           with_default("Label by whose values servers select the objects of a replica, with "
+                                        "namespace-range",
+                                        text_or(shards.label, "none: by hash, if they can")))
+                ->type_name("KEY"));
 }
 
 void add_endpoint_flags(CLI::App& app, EndpointSettings& settings, const EndpointOptions& program) {

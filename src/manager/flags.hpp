@@ -36,7 +36,8 @@ struct ShardFlags {
   bool on = false;
   std::string name = {};
   std::string namespace_ = {};
-  std::int64_t slots = 0;          ///< 0: the program's.
+  std::int64_t slots = 0;  ///< 0: the program's.
+  std::string label = {};
   std::optional<ShardBy> by = {};  ///< Nothing: the program's.
 };
 

@@ -286,6 +286,8 @@ CacheOptions cache_options(const ManagerOptions& options) {
   CacheOptions cache = options.cache;
   cache.log = options.log;
   cache.clock = options.clock;
+  if (options.shards && options.shards->by == ShardBy::namespace_range)
+    cache.reflector.share_label = options.shards->label;
   return cache;
 }
 
@@ -414,7 +416,9 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
   const bool everywhere = chosen.runs_on == RunsOn::every_instance;
   const RunsIn clusters = chosen.runs_in;
   const std::vector<detail::UsedKind> kinds = detail::kinds_of(spec);
-  const ManifestPart manifest = detail::part_of(spec);
+  ManifestPart manifest = detail::part_of(spec);
+  if (options_.shards && !options_.shards->label.empty() && !everywhere)
+    detail::add_label_rules(manifest, spec);
   auto controller = std::make_unique<Controller>(
       std::move(spec),
       ControllerEnvironment{.client = everywhere ? client_ : leader_client_,

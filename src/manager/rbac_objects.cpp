@@ -66,7 +66,7 @@ void add_election_rules(ManifestPlan& plan, const std::string& lease, const std:
 
 void add_shard_rules(ManifestPlan& plan, const ShardOptions& shards) {
   const std::string& namespace_ = shards.namespace_;
-  if (shards.by == ShardBy::namespace_range)
+  if (shards.by == ShardBy::namespace_range && shards.label.empty())
     plan.part.cluster_rules.push_back({{""}, {"namespaces"}, {"list"}});
   plan.runtime_rules[namespace_.empty() ? plan.namespace_ : namespace_].push_back(
       {{leases_group}, {"leases"}, {"get", "list", "watch", "create", "update", "delete"}});

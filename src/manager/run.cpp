@@ -77,6 +77,7 @@ ShardOptions shard_options(const ManagerOptions& manager, const detail::ShardFla
   if (!flags.name.empty()) shards.name = flags.name;
   if (!flags.namespace_.empty()) shards.namespace_ = flags.namespace_;
   if (flags.slots != 0) shards.slots = static_cast<std::size_t>(flags.slots);
+  if (!flags.label.empty()) shards.label = flags.label;
   if (flags.by) shards.by = *flags.by;
   return shards;
 }

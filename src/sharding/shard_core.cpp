@@ -195,6 +195,7 @@ bool ShardCore::is_idle() const {
 }
 
 SlotRanges ShardCore::own_ranges(std::size_t slots) const {
+  if (options_.division == division_name(ShardBy::namespace_range, true)) return SlotRanges::of_cells(slots);
   if (options_.division != division_name(ShardBy::namespace_range)) return {};
   return SlotRanges::around(options_.hashes, slots);
 }
@@ -210,7 +211,7 @@ std::string ShardCore::division_problem() const {
   return "Lease " + options_.namespace_ + "/" + options_.ring + ": label " + ShardTable::division_label +
          ": the ring divides its keys by " + table_->division + ", this replica by " + options_.division +
          "; it runs none until all replicas that divide by " + table_->division +
-         " have stopped: give all replicas the same ShardOptions::by, or stop those";
+         " have stopped: give all replicas the same ShardOptions::by and label, or stop those";
 }
 
 // ---- Documents

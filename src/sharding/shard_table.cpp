@@ -95,12 +95,12 @@ SlotRanges read_ranges(const Json& starts, std::size_t slots, const std::string&
 
 }  // namespace
 
-std::string division_name(ShardBy by) {
+std::string division_name(ShardBy by, bool by_label) {
   switch (by) {
     case ShardBy::object:
       return "object";
     case ShardBy::namespace_range:
-      return "namespace-range";
+      return by_label ? "namespace-cell" : "namespace-range";
     case ShardBy::namespace_:
       break;
   }
@@ -132,7 +132,8 @@ ShardTable ShardTable::read(const Json& lease) {
                            .next = member_at(members, slot[1].as_integer(), path),
                            .generation = static_cast<std::uint64_t>(slot[2].as_integer())});
   }
-  if (json["starts"].is_array() || table.division == division_name(ShardBy::namespace_range)) {
+  if (json["starts"].is_array() || table.division == division_name(ShardBy::namespace_range) ||
+      table.division == division_name(ShardBy::namespace_range, true)) {
     if (!json["starts"].is_array()) throw DecodeError(where + ": starts", "expected array");
     table.ranges = read_ranges(json["starts"], table.slots.size(), where + ": starts");
   }

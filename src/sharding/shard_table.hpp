@@ -19,8 +19,8 @@ inline namespace v0 {
 namespace detail {
 
 /// Returns the text by which Leases name a division of the keys into slots: "object", "namespace",
-/// "namespace-range".
-std::string division_name(ShardBy by);
+/// "namespace-range", or "namespace-cell" for ShardBy::namespace_range with a label.
+std::string division_name(ShardBy by, bool by_label = false);
 
 /// One slot of the table.
 struct SlotEntry {

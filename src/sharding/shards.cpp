@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <evenkeel/api/kinds/coordination.hpp>
+#include <evenkeel/api/selector.hpp>
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/base/hash_ranges.hpp>
@@ -22,7 +23,7 @@
 #include <evenkeel/election/elector.hpp>
 #include <evenkeel/sharding/shards.hpp>
 
-#include "base/fnv1a.hpp"
+#include "base/cells.hpp"
 #include "sharding/held_share.hpp"
 #include "sharding/shard_core.hpp"
 
@@ -49,6 +50,14 @@ ShardOptions completed(ShardOptions options, const Config& config) {
     refuse("name must be up to 40 lower-case letters, digits and '-', not \"" + options.name + "\"");
   if (options.slots == 0 || options.slots > 4096)
     refuse("slots must be 1 to 4096, not " + std::to_string(options.slots));
+  if (!options.label.empty()) {
+    const std::string problem = label_name_problem(options.label);
+    if (!problem.empty()) refuse("label \"" + options.label + "\" is not the key of a label: " + problem);
+    if (options.by != ShardBy::namespace_range) refuse("a label needs ShardBy::namespace_range");
+    if (options.slots > detail::cell_count)
+      refuse("with a label, slots must be 1 to 256, the number of its values, not " +
+             std::to_string(options.slots));
+  }
   if (options.hand_over_timeout < Duration::zero()) refuse("hand_over_timeout must not be negative");
   if (options.identity.empty()) {
     std::array<char, 256> host{};
@@ -119,9 +128,9 @@ class Shards::State final : public std::enable_shared_from_this<State> {
   };
 
   std::map<std::string, std::string> labels() const {
-    return {{ShardCore::label, options_.name},
-            {detail::ShardTable::division_label, detail::division_name(options_.by)}};
+    return {{ShardCore::label, options_.name}, {detail::ShardTable::division_label, division()}};
   }
+  std::string division() const { return detail::division_name(options_.by, !options_.label.empty()); }
   std::optional<std::vector<std::uint64_t>> namespace_hashes(const std::stop_token& stop);
   void take_part(std::shared_ptr<Elector> elector, const std::stop_token& stop, const std::stop_token& lost);
   bool turn(MutexLock& lock, const std::stop_token& stop,
@@ -180,7 +189,7 @@ void Shards::State::run(const std::stop_token& stop) {
       MutexLock lock(mutex_);
       if (leaving_) break;
     }
-    if (options_.by == ShardBy::namespace_range) {
+    if (options_.by == ShardBy::namespace_range && options_.label.empty()) {
       auto hashes = namespace_hashes(stop);
       if (!hashes) break;
       MutexLock lock(mutex_);
@@ -244,7 +253,7 @@ void Shards::State::take_part(std::shared_ptr<Elector> elector, const std::stop_
                                                                .ring = options_.name,
                                                                .member = member,
                                                                .slots = options_.slots,
-                                                               .division = detail::division_name(options_.by),
+                                                               .division = division(),
                                                                .hashes = hashes_,
                                                                .lease_duration = options_.lease_duration,
                                                                .retry_period = options_.retry_period});
@@ -486,7 +495,8 @@ std::optional<Slot> Shards::State::slot_of(std::string_view namespace_, std::str
   if (slots_.empty()) return std::nullopt;
   if (options_.by == ShardBy::namespace_range) {
     if (ranges_.size() != slots_.size()) return std::nullopt;
-    return detail::slot_in(ranges_, namespace_, name);
+    return detail::slot_in(ranges_, namespace_, name,
+                           options_.label.empty() ? NamespaceHash::plain : NamespaceHash::mixed);
   }
   return v0::slot_of(namespace_, name, slots_.size(), options_.by);
 }

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/fnv1a.hpp"
+#include "base/cells.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -66,6 +66,14 @@ SlotRanges SlotRanges::around(std::vector<std::uint64_t> hashes, std::size_t slo
   return result;
 }
 
+SlotRanges SlotRanges::of_cells(std::size_t slots) {
+  if (slots > cell_count) return around({}, slots);
+  SlotRanges result;
+  for (std::uint64_t slot = 0; slot < slots; ++slot)
+    result.starts_.push_back(slot * cell_count / slots << cell_shift);
+  return result;
+}
+
 HashRange SlotRanges::operator[](Slot slot) const noexcept {
   return {starts_[slot], slot + 1 == starts_.size() ? largest_hash : starts_[slot + 1] - 1};
 }
@@ -78,8 +86,9 @@ bool has_range(std::string_view namespace_) noexcept {
   return !namespace_.empty() && namespace_.find(':') == std::string_view::npos;
 }
 
-Slot slot_in(const SlotRanges& ranges, std::string_view namespace_, std::string_view name) noexcept {
-  if (has_range(namespace_)) return ranges.slot_of(fnv1a(namespace_));
+Slot slot_in(const SlotRanges& ranges, std::string_view namespace_, std::string_view name,
+             NamespaceHash hash) noexcept {
+  if (has_range(namespace_)) return ranges.slot_of(hash_of(namespace_, hash));
   return v0::slot_of(namespace_, name, ranges.size(), ShardBy::namespace_);
 }
 

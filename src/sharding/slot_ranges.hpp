@@ -25,6 +25,9 @@ class SlotRanges {
   /// equal ranges if there are none. FNV-1a hardly changes the high bits for names with a common beginning,
   /// such as team-0 to team-99, so that equal ranges would put almost all of them into one slot.
   static SlotRanges around(std::vector<std::uint64_t> hashes, std::size_t slots);
+  /// Divides all mixed hashes into `slots` > 0 ranges of whole cells, with at most one cell of difference;
+  /// into equal ranges if there are more slots than cells.
+  static SlotRanges of_cells(std::size_t slots);
 
   std::size_t size() const noexcept { return starts_.size(); }
   bool empty() const noexcept { return starts_.empty(); }
@@ -42,8 +45,9 @@ class SlotRanges {
 /// cluster-scoped objects, whose namespace is empty, and those of engaged clusters, which have a colon.
 bool has_range(std::string_view namespace_) noexcept;
 
-/// Returns the slot of a key in a ring; `ranges` are those of ShardBy::namespace_range.
-Slot slot_in(const SlotRanges& ranges, std::string_view namespace_, std::string_view name) noexcept;
+/// Returns the slot of a key in a ring; `ranges` are those of ShardBy::namespace_range, and of this hash.
+Slot slot_in(const SlotRanges& ranges, std::string_view namespace_, std::string_view name,
+             NamespaceHash hash = NamespaceHash::plain) noexcept;
 
 }  // namespace detail
 }  // namespace v0

@@ -15,6 +15,7 @@ struct ObjectParts {
   std::string uid = "u";
   std::string namespace_ = "default";
   std::vector<std::string> owners = {};  // uids
+  std::string cell = {};                 // value of the label "cell"; empty: it has none
 };
 
 inline std::string json_of(const ObjectParts& parts) {
@@ -23,9 +24,10 @@ inline std::string json_of(const ObjectParts& parts) {
     owners += (owners.empty() ? "" : ",") +
               std::string(R"({"apiVersion":"v1","kind":"Owner","name":"o","uid":")") + uid + "\"}";
   }
-  return R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":")" + parts.name + R"(","namespace":")" +
-         parts.namespace_ + R"(","uid":")" + parts.uid + R"(","resourceVersion":")" + parts.version +
-         R"(","ownerReferences":[)" + owners + R"(]},"data":{"v":")" + parts.version + "\"}}";
+  const std::string labels = parts.cell.empty() ? "" : R"("labels":{"cell":")" + parts.cell + "\"},";
+  return R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{)" + labels + R"("name":")" + parts.name +
+         R"(","namespace":")" + parts.namespace_ + R"(","uid":")" + parts.uid + R"(","resourceVersion":")" +
+         parts.version + R"(","ownerReferences":[)" + owners + R"(]},"data":{"v":")" + parts.version + "\"}}";
 }
 
 inline WireObject object(const ObjectParts& parts) {

@@ -10,13 +10,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/api/selector.hpp>
 #include <evenkeel/base/hash_ranges.hpp>
 #include <evenkeel/cache/informer.hpp>
 #include <evenkeel/cache/reflector.hpp>
 #include <evenkeel/http/job_runner.hpp>
 
+#include "base/cells.hpp"
 #include "base/fnv1a.hpp"
 #include "cache/cache_share.hpp"
+#include "cache/label_core.hpp"
 #include "objects.hpp"
 #include "scripted_source.hpp"
 
@@ -573,6 +576,252 @@ TEST(InformerShare, DoesNotDivideClusterScopedKinds) {
   EXPECT_EQ(std::get<ListRequest>(source->next().step).shard_selector, "");
   EXPECT_TRUE(informer.holds(""));
   informer.stop();
+}
+
+// ---- Selection by a label
+
+std::string cell(const std::string& namespace_) {
+  return detail::cell_name(detail::hash_of(namespace_, NamespaceHash::mixed));
+}
+
+/// Returns the cells of these namespaces.
+HashRanges cells_of(const std::vector<std::string>& namespaces) {
+  std::vector<HashRange> ranges;
+  for (const std::string& name : namespaces) {
+    const std::uint64_t first = detail::hash_of(name, NamespaceHash::mixed) >> 56U << 56U;
+    ranges.push_back({first, first + ((std::uint64_t{1} << 56U) - 1)});
+  }
+  return HashRanges(std::move(ranges));
+}
+
+std::string label_selector(const std::vector<std::string>& namespaces) {
+  return detail::cell_selector("cell", cells_of(namespaces));
+}
+
+ReflectorOptions labelled() {
+  return paged({.share_label = "cell", .random = [] { return 0.0; }});
+}
+
+TEST(Cells, ASelectorTakesThoseOfItsRangesAndWhatIsNotLabelled) {
+  EXPECT_EQ(detail::cell_selector("cell", HashRanges::all()), "");
+  EXPECT_EQ(detail::cell_selector("cell", HashRanges({{0x0200000000000000, ~std::uint64_t{0}}})),
+            "cell notin (00,01)");
+  const LabelSelector selector = LabelSelector::parse(label_selector({"a", "b"}));
+  const auto takes = [&](const std::string& value) {
+    return selector.matches(std::map<std::string, std::string>{{"cell", value}});
+  };
+  ASSERT_NE(cell("a"), cell("c"));
+  EXPECT_TRUE(takes(cell("a")));
+  EXPECT_TRUE(takes(cell("b")));
+  EXPECT_FALSE(takes(cell("c")));
+  EXPECT_TRUE(takes("zz")) << "not a cell";
+  EXPECT_TRUE(selector.matches(std::map<std::string, std::string>{}));
+  // A range that ends within a cell needs all of it.
+  const std::uint64_t hash = detail::hash_of("a", NamespaceHash::mixed);
+  EXPECT_EQ(detail::cell_selector("cell", HashRanges({{hash, hash}})), label_selector({"a"}));
+}
+
+TEST(Cells, AWrongLabelIsCorrectedByTheHolderOfTheNamespaceOrOfTheLabel) {
+  const HashRanges wanted = cells_of({"a"});
+  const auto must = [&](const std::string& namespace_, const std::string& value) {
+    return detail::must_label(object({.name = "o", .namespace_ = namespace_, .cell = value}), "cell", wanted);
+  };
+  EXPECT_FALSE(must("a", cell("a")));
+  EXPECT_TRUE(must("a", ""));
+  EXPECT_TRUE(must("a", "zz"));
+  EXPECT_TRUE(must("a", cell("c")));
+  EXPECT_FALSE(must("c", cell("c")));
+  EXPECT_FALSE(must("c", "")) << "its own replica does it";
+  EXPECT_FALSE(must("c", "zz"));
+  EXPECT_TRUE(must("c", cell("a"))) << "its own replica does not see it";
+}
+
+TEST(ReflectorShare, SelectsByALabel) {
+  Rig rig(labelled());
+  rig.core.reselect(cells_of({"a", "b"}));
+  const auto list = rig.next<ListRequest>();
+  EXPECT_EQ(list, (ListRequest{
+                      .resource_version = "0", .limit = 500, .label_selector = label_selector({"a", "b"})}));
+  EXPECT_THAT(query_of(list), ::testing::Contains(std::pair("labelSelector", label_selector({"a", "b"}))));
+  // The server sends what is not labelled, whichever namespace it is in.
+  const auto change = rig.end_list({"a", "c"}, "10");
+  ASSERT_TRUE(change);
+  EXPECT_THAT(namespaces(change->objects), ElementsAre("a"));
+  const auto watch = rig.next<WatchRequest>();
+  EXPECT_EQ(watch.label_selector, label_selector({"a", "b"}));
+  EXPECT_EQ(watch.shard_selector, "");
+  rig.core.on_watch_opened(rig.now);
+  EXPECT_TRUE(rig.core.on_event(event(WatchType::added, "b", "11"), rig.now).change);
+  EXPECT_FALSE(rig.core.on_event(event(WatchType::added, "c", "12"), rig.now).change);
+
+  EXPECT_TRUE(rig.core.reselect(cells_of({"b", "c"})).ends_watch);
+  EXPECT_EQ(rig.next<ListRequest>().label_selector, label_selector({"c"}));
+  const auto growth = rig.end_list({"c", "d"}, "20");
+  ASSERT_TRUE(growth);
+  EXPECT_EQ(growth->kind, ReflectorChange::Kind::extend);
+  EXPECT_THAT(namespaces(growth->objects), ElementsAre("c"));
+  const auto resumed = rig.next<WatchRequest>();
+  EXPECT_EQ(resumed.label_selector, label_selector({"b", "c"}));
+  EXPECT_EQ(resumed.resource_version, "12") << "it goes on where it was";
+  rig.core.reselect(HashRanges::all());
+  rig.next<ListRequest>();
+  rig.end_list({}, "30");
+  EXPECT_EQ(rig.next<WatchRequest>().label_selector, "");
+}
+
+struct LabelRig {
+  LabelRig()
+      : informer(
+            {.resource = {"", "v1", "ConfigMap", "configmaps"},
+             .source = source,
+             .runner = runner,
+             .on_mislabelled = [this](const WireObject& object) { found.push_back(object.key().str()); }},
+            {.reflector = labelled()}) {}
+  ~LabelRig() { informer.stop(); }
+
+  std::shared_ptr<ManualClock> clock = std::make_shared<ManualClock>();
+  std::shared_ptr<ScriptedSource> source = std::make_shared<ScriptedSource>();
+  std::shared_ptr<detail::JobRunner> runner = std::make_shared<detail::JobRunner>(clock, 0);
+  std::vector<std::string> found = {};
+  Informer informer;
+};
+
+TEST(InformerShare, FindsWrongLabelsInListsAndEvents) {
+  LabelRig rig;
+  rig.informer.select(cells_of({"a"}));
+  rig.informer.start();
+  rig.runner->pump();
+  rig.source->next().answer(list_of({{.name = "new", .version = "1", .namespace_ = "a"},
+                                     {.name = "right", .version = "2", .namespace_ = "a", .cell = cell("a")},
+                                     {.name = "lost", .version = "3", .namespace_ = "c", .cell = cell("a")},
+                                     {.name = "other", .version = "4", .namespace_ = "c"}},
+                                    "10"));
+  rig.runner->pump();
+  EXPECT_THAT(std::exchange(rig.found, {}), ElementsAre("a/new", "c/lost"));
+  EXPECT_EQ(rig.informer.size(), 2U) << "what has no label is cached where it belongs";
+  EXPECT_TRUE(rig.informer.store().find("a", "new"));
+  EXPECT_TRUE(rig.informer.holds("a"));
+  EXPECT_FALSE(rig.informer.holds("c"));
+  const auto watch = rig.source->next();
+  watch.open();
+  watch.send(frame("MODIFIED", {.name = "new", .version = "11", .namespace_ = "a", .cell = cell("a")}));
+  watch.send(frame("DELETED", {.name = "lost", .version = "12", .namespace_ = "c", .cell = cell("a")}));
+  watch.send(frame("MODIFIED", {.name = "right", .version = "13", .namespace_ = "a"}));
+  watch.send(frame("ADDED", {.name = "more", .version = "14", .namespace_ = "a", .cell = "zz"}));
+  rig.runner->pump();
+  EXPECT_THAT(rig.found, ElementsAre("a/right", "a/more"));
+  EXPECT_EQ(rig.informer.size(), 3U);
+}
+
+// The label is changed to that of another cell, and corrected: the server reports a deletion and an addition
+// of an object that was there all the time.
+TEST(InformerShare, AnObjectThatComesBackIsHeldAgain) {
+  LabelRig rig;
+  rig.informer.select(cells_of({"a"}));
+  rig.informer.start();
+  rig.runner->pump();
+  rig.source->next().answer(
+      list_of({{.name = "x", .version = "1", .namespace_ = "a", .cell = cell("a")}}, "10"));
+  rig.runner->pump();
+  const auto watch = rig.source->next();
+  watch.open();
+  watch.send(frame("DELETED", {.name = "x", .version = "11", .namespace_ = "a", .cell = cell("a")}));
+  rig.runner->pump();
+  EXPECT_EQ(rig.informer.size(), 0U);
+  watch.send(frame("ADDED", {.name = "x", .version = "12", .namespace_ = "a", .cell = cell("a")}));
+  rig.runner->pump();
+  EXPECT_EQ(rig.informer.store().find("a", "x").resource_version(), "12");
+  EXPECT_THAT(rig.found, IsEmpty());
+}
+
+TEST(InformerShare, DoesNotLookForLabelsOfKindsThatAreHeldWhole) {
+  LabelRig rig;
+  rig.informer.require_all();
+  rig.informer.select(cells_of({"a"}));
+  rig.informer.start();
+  rig.runner->pump();
+  const auto list = rig.source->next();
+  EXPECT_EQ(std::get<ListRequest>(list.step).label_selector, "");
+  list.answer(list_of({{.name = "x", .version = "1", .namespace_ = "a"}}, "10"));
+  rig.runner->pump();
+  EXPECT_EQ(rig.informer.size(), 1U);
+  EXPECT_THAT(rig.found, IsEmpty());
+}
+
+const ResourceId maps{"", "v1", "ConfigMap", "configmaps"};
+const ResourceId pods{"", "v1", "Pod", "pods"};
+
+/// Returns the keys of the tasks that begin now.
+std::vector<std::string> begin_all(detail::LabelCore& core, TimePoint now) {
+  std::vector<std::string> keys;
+  while (const auto task = core.next_task(now)) keys.push_back(task->resource.kind + " " + task->key.str());
+  return keys;
+}
+
+TEST(LabelCore, PatchesFewObjectsAtATimeAndTakesTheKindsInTurn) {
+  detail::LabelCore core;
+  for (const char* name : {"1", "2", "3", "4", "1"}) core.on_found(maps, {"a", name});
+  core.on_found(pods, {"a", "5"});
+  EXPECT_EQ(core.counts().waiting, 5U);
+  EXPECT_THAT(begin_all(core, TimePoint{}),
+              ElementsAre("ConfigMap a/1", "Pod a/5", "ConfigMap a/2", "ConfigMap a/3"));
+  EXPECT_EQ(core.next_due(), TimePoint::max());
+  EXPECT_FALSE(core.on_done({maps, {"a", "1"}}, true));
+  EXPECT_THAT(begin_all(core, TimePoint{}), ElementsAre("ConfigMap a/4"));
+  EXPECT_EQ(core.counts().labelled, 1U);
+  EXPECT_EQ(core.counts().waiting, 4U);
+}
+
+TEST(LabelCore, AnObjectThatIsFoundDuringItsPatchIsPatchedOnceMore) {
+  detail::LabelCore core;
+  core.on_found(maps, {"a", "1"});
+  EXPECT_THAT(begin_all(core, TimePoint{}), ElementsAre("ConfigMap a/1"));
+  core.on_found(maps, {"a", "1"});
+  EXPECT_THAT(begin_all(core, TimePoint{}), IsEmpty());
+  core.on_done({maps, {"a", "1"}}, true);
+  ASSERT_THAT(begin_all(core, TimePoint{}), ElementsAre("ConfigMap a/1"));
+  core.on_done({maps, {"a", "1"}}, false);
+  EXPECT_EQ(core.counts().waiting, 0U);
+  EXPECT_EQ(core.counts().labelled, 1U) << "the second was gone";
+}
+
+TEST(LabelCore, AfterAFailureTheKindWaitsAndOneAttemptShowsIfItWorksAgain) {
+  detail::LabelCore core;
+  for (const char* name : {"1", "2", "3"}) core.on_found(maps, {"a", name});
+  core.on_found(pods, {"a", "4"});
+  TimePoint now{};
+  begin_all(core, now);
+  EXPECT_TRUE(core.on_failed({maps, {"a", "1"}}, now));
+  EXPECT_FALSE(core.on_failed({maps, {"a", "2"}}, now)) << "of the same attempt";
+  EXPECT_FALSE(core.on_failed({maps, {"a", "3"}}, now));
+  EXPECT_EQ(core.next_due(), now + 1s);
+  core.on_done({pods, {"a", "4"}}, true);
+  core.on_found(pods, {"a", "5"});
+  EXPECT_THAT(begin_all(core, now), ElementsAre("Pod a/5")) << "other kinds do not wait";
+  now += 1s;
+  EXPECT_THAT(begin_all(core, now), ElementsAre("ConfigMap a/1"));
+  EXPECT_FALSE(core.on_failed({maps, {"a", "1"}}, now));
+  EXPECT_EQ(core.next_due(), now + 2s);
+  now += 2s;
+  EXPECT_THAT(begin_all(core, now), ElementsAre("ConfigMap a/2"));
+  EXPECT_TRUE(core.on_done({maps, {"a", "2"}}, true));
+  EXPECT_THAT(begin_all(core, now), ElementsAre("ConfigMap a/3", "ConfigMap a/1"));
+  EXPECT_EQ(core.counts().failures, 4U);
+}
+
+TEST(LabelCore, WaitsFiveMinutesAtMost) {
+  detail::LabelCore core;
+  core.on_found(maps, {"a", "1"});
+  TimePoint now{};
+  for (int i = 0; i < 12; ++i) {
+    ASSERT_EQ(begin_all(core, now).size(), 1U);
+    core.on_failed({maps, {"a", "1"}}, now);
+    EXPECT_LE(core.next_due(), now + 5min);
+    now = core.next_due();
+  }
+  ASSERT_EQ(begin_all(core, now).size(), 1U);
+  core.on_failed({maps, {"a", "1"}}, now);
+  EXPECT_EQ(core.next_due(), now + 5min);
 }
 
 }  // namespace

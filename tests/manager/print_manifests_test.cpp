@@ -167,6 +167,17 @@ TEST(PrintManifests, OfRangesListNamespaces) {
   EXPECT_THAT(print({"--print-rbac"}, options).out, Not(lists_namespaces));
 }
 
+TEST(PrintManifests, OfRangesWithALabelPatchWhatIsDivided) {
+  const auto lists_namespaces = HasSubstr("  - namespaces\n  verbs:\n  - list\n");
+  const auto patches = HasSubstr("  - configmaps\n  verbs:\n  - get\n  - list\n  - watch\n  - patch\n");
+  RunOptions options;
+  options.manager.shards = ShardOptions{.by = ShardBy::namespace_range};
+  EXPECT_THAT(print({"--print-rbac"}, options).out, Not(patches));
+  const Printed printed = print({"--print-rbac", "--shards-label=sharding.evenkeel.dev/cell"}, options);
+  EXPECT_THAT(printed.out, patches);
+  EXPECT_THAT(printed.out, Not(lists_namespaces));
+}
+
 TEST(PrintManifests, WithoutAnElectionRunOneReplica) {
   const Printed printed = print({"--print-manifests", "--leader-elect=false"}, with_rules());
   EXPECT_THAT(printed.out, AllOf(HasSubstr("  replicas: 1\n"), HasSubstr("    type: Recreate\n"),

@@ -163,8 +163,9 @@ TEST_F(RunTest, AllDocumentedFlagsWorkTogether) {
   const std::set<std::string> without_value = {"--leader-elect", "--streaming-lists", "--debug-endpoints",
                                                "--console", "--manifest-service-monitor"};
   // Each excludes another flag: --metrics-token-file, and an election; see ShardsAreChosenByFlags.
-  const std::set<std::string> excluded = {"--metrics-access-reviews", "--shards",       "--shards-name",
-                                          "--shards-namespace",       "--shards-slots", "--shards-by"};
+  const std::set<std::string> excluded = {
+      "--metrics-access-reviews", "--shards",    "--shards-name", "--shards-namespace",
+      "--shards-slots",           "--shards-by", "--shards-label"};
   const std::set<std::string> print_and_end = {"--print-crds", "--print-manifests", "--print-rbac",
                                                "--version", "--help"};
   std::vector<std::string> arguments;

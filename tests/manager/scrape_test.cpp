@@ -116,7 +116,7 @@ class ScrapeConcurrency : public ::testing::Test {
     });
     PrometheusText of_shards;  // which exclude an election
     ManagerOptions options{.name = "op"};
-    options.shards = ShardOptions{.by = ShardBy::namespace_range};
+    options.shards = ShardOptions{.by = ShardBy::namespace_range, .label = "sharding.evenkeel.dev/cell"};
     Manager(world.client(), std::move(options)).collect(of_shards);
     ours.families.merge(test::parse_scrape(of_shards.str()).families);
     PrometheusText of_spans;  // which need a collector

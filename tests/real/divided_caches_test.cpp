@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Managers of a ring by ranges divide their caches, on a real kube-apiserver with the feature gate
-// ShardedListAndWatch and on the embedded server; and do not where the server lacks it.
+// ShardedListAndWatch and on the embedded server, or on any server by a label; otherwise they do not where
+// the server lacks it.
 #include <atomic>
 #include <memory>
 #include <string>
@@ -33,14 +34,14 @@ EVENKEEL_FIELDS(Ferry, metadata)
 constexpr std::size_t spaces = 10;
 
 std::string space(std::size_t number) {
-  return "team-" + std::to_string(number);
+  return "quay-" + std::to_string(number);
 }
 
 /// A replica, whose reconciler makes a ConfigMap for each Ferry.
 class Replica {
  public:
-  Replica(const Config& config, const std::string& identity)
-      : manager_(Client(config), options(config, identity)) {
+  Replica(const Config& config, const std::string& identity, const std::string& label)
+      : manager_(Client(config), options(config, identity, label)) {
     manager_.add(controller_for<Ferry>([this](Context& context, const Ferry& ferry) {
                    // Reads of what is not cached throw.
                    if (context.owned_by<ConfigMap>(ferry).empty())
@@ -65,13 +66,14 @@ class Replica {
   std::uint64_t runs() const { return runs_.load(); }
 
  private:
-  static ManagerOptions options(const Config& config, const std::string& identity) {
+  static ManagerOptions options(const Config& config, const std::string& identity, const std::string& label) {
     ManagerOptions options{.name = "ferries"};
     options.shards = ShardOptions{.name = "ferries",
                                   .namespace_ = "default",
                                   .identity = identity,
                                   .slots = 16,
-                                  .by = ShardBy::namespace_range};
+                                  .by = ShardBy::namespace_range,
+                                  .label = label};
     options.election_client = Client(config);
     options.cache.live_reads = false;
     return options;
@@ -89,12 +91,27 @@ void create_ferries(const Client& client) {
   }
 }
 
+constexpr const char* cell_label = "sharding.evenkeel.dev/cell";
+
+/// Returns true if all Ferries and their ConfigMaps have the label of their cell.
+bool are_labelled(const Client& client) {
+  const auto is_right = [](const auto& object) {
+    const auto found = object->metadata.labels.find(cell_label);
+    return found != object->metadata.labels.end() && found->second == cell_of(object->metadata.namespace_);
+  };
+  for (std::size_t i = 0; i < spaces; ++i) {
+    if (!is_right(client.get<Ferry>({space(i), "f"})) || !is_right(client.get<ConfigMap>({space(i), "f"})))
+      return false;
+  }
+  return true;
+}
+
 /// Two replicas share the Ferries, then one has all again.
-void divide(const Config& config, bool gate) {
+void divide(const Config& config, bool gate, const std::string& label = {}) {
   create_ferries(Client(config));
-  Replica first(config, "first");
+  Replica first(config, "first", label);
   test::await("the first replica", [&] { return first.held("ferries") == spaces && first.slots() == 16; });
-  Replica second(config, "second");
+  Replica second(config, "second", label);
   test::await("the hand-over", [&] { return first.slots() == 8 && second.slots() == 8; });
   if (gate) {
     test::await("the division", [&] {
@@ -111,6 +128,17 @@ void divide(const Config& config, bool gate) {
   for (std::size_t i = 0; i < spaces; ++i)
     client.patch(client.find<Ferry>({space(i), "f"}), [](Ferry& ferry) { ferry.metadata.labels["x"] = "y"; });
   test::await("runs of the changed objects", [&] { return second.runs() + first.runs() >= before + spaces; });
+  if (!label.empty()) {
+    test::await("the labels", [&] { return are_labelled(client); });
+    for (std::size_t i = 0; i < spaces; ++i) {
+      client.patch(client.get<Ferry>({space(i), "f"}), [i](Ferry& ferry) {
+        ferry.metadata.labels[cell_label] = i % 2 == 0 ? cell_of(space((i + 1) % spaces)) : "none";
+      });
+    }
+    test::await("the corrected labels", [&] {
+      return are_labelled(client) && first.held("ferries") + second.held("ferries") == spaces;
+    });
+  }
   second.stop();
   test::await("the return", [&] { return first.slots() == 16 && first.held("ferries") == spaces; });
   EXPECT_EQ(first.failures() + second.failures(), 0U) << "a run has read what was not cached";
@@ -129,10 +157,22 @@ TEST(RealDividedCaches, AreWholeWithoutTheGate) {
   divide(real.config(), false);
 }
 
+TEST(RealDividedCaches, DivideTheCachesByALabel) {
+  testing::Environment real({.api_server_flags = {"--feature-gates=ShardedListAndWatch=false"}});
+  real.install<Ferry>();
+  divide(real.config(), true, cell_label);
+}
+
 TEST(EmbeddedDividedCaches, DivideTheCaches) {
   apiserver::ApiServer embedded{{.core = {.sharded_list_and_watch = true}}};
   embedded.install(crd_for<Ferry>().dump());
   divide(embedded.config(), true);
+}
+
+TEST(EmbeddedDividedCaches, DivideTheCachesByALabel) {
+  apiserver::ApiServer embedded;
+  embedded.install(crd_for<Ferry>().dump());
+  divide(embedded.config(), true, cell_label);
 }
 
 TEST(EmbeddedDividedCaches, AreWholeWithoutTheGate) {

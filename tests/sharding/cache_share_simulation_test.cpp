@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replicas whose informers hold the share of the ring that they need, through storms of faults: lists are
 // lost, late or expired, watches break, replicas pause, crash and leave. No key runs twice at a time, none
-// before its objects are cached, none is lost, and nothing of others stays in memory.
+// before its objects are cached, none is lost, and nothing of others stays in memory. The server selects by
+// hash, or by a label, which users remove and change.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -15,11 +16,14 @@
 
 #include <gtest/gtest.h>
 
+#include <evenkeel/api/selector.hpp>
 #include <evenkeel/cache/informer.hpp>
 #include <evenkeel/http/job_runner.hpp>
 
 #include "../support/sanitized.hpp"
+#include "base/cells.hpp"
 #include "base/fnv1a.hpp"
+#include "cache/label_core.hpp"
 #include "sharding/held_share.hpp"
 #include "sharding_world.hpp"
 
@@ -39,8 +43,24 @@ std::vector<std::string> namespaces() {
   return names;
 }
 
-/// Returns the selection of a request.
-HashRanges selection(const std::string& text) {
+/// The way in which the server selects.
+enum class By : std::uint8_t { hash, label };
+
+/// A namespace for each slot of a ring by cells, in their order.
+std::vector<std::string> namespaces_of_cells() {
+  std::vector<std::string> names(slot_count);
+  const detail::SlotRanges ranges = detail::SlotRanges::of_cells(slot_count);
+  for (std::size_t i = 0, found = 0; found < slot_count; ++i) {
+    const std::string name = "team-" + std::to_string(i);
+    std::string& place = names[detail::slot_in(ranges, name, "", NamespaceHash::mixed)];
+    found += place.empty() ? 1 : 0;
+    if (place.empty()) place = name;
+  }
+  return names;
+}
+
+/// Returns the selection of a request by hash.
+HashRanges ranges_of(const std::string& text) {
   if (text.empty()) return HashRanges::all();
   std::vector<HashRange> ranges;
   for (std::size_t at = text.find('\''); at != std::string::npos; at = text.find('\'', at)) {
@@ -59,11 +79,35 @@ struct Stored {
   std::string space;
   std::string name;
   std::uint64_t version;
+  std::string cell = {};  // value of the label; empty: it has none
 
   std::string json() const {
-    return R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"namespace":")" + space + R"(","name":")" +
-           name + R"(","uid":"u","resourceVersion":")" + std::to_string(version) + "\"}}";
+    const std::string labels = cell.empty() ? "" : R"("labels":{"cell":")" + cell + "\"},";
+    return R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{)" + labels + R"("namespace":")" + space +
+           R"(","name":")" + name + R"(","uid":"u","resourceVersion":")" + std::to_string(version) + "\"}}";
   }
+};
+
+/// The selection of a request.
+class Selection {
+ public:
+  Selection() = default;
+  template <class Request>
+  explicit Selection(const Request& request)
+      : ranges_(ranges_of(request.shard_selector)),
+        labels_(request.label_selector.empty() ? LabelSelector()
+                                               : LabelSelector::parse(request.label_selector)) {}
+
+  bool is_all() const { return ranges_.is_all() && labels_.empty(); }
+  bool takes(const Stored& object) const {
+    std::map<std::string, std::string> labels;
+    if (!object.cell.empty()) labels["cell"] = object.cell;
+    return ranges_.contains(detail::fnv1a(object.space)) && labels_.matches(labels);
+  }
+
+ private:
+  HashRanges ranges_ = HashRanges::all();
+  LabelSelector labels_ = {};
 };
 
 /// The objects of one kind, with the events of its watches.
@@ -71,20 +115,44 @@ struct Collection {
   struct Event {
     std::string type;
     Stored object;
+    std::optional<Stored> before = {};
+
+    /// Returns the frame of a watch with this selection; empty if it has none. An object that leaves the
+    /// selection was deleted, for the watch.
+    std::string frame(const Selection& selection) const {
+      const bool was = before && selection.takes(*before);
+      const bool is = type != "DELETED" && selection.takes(object);
+      if (!was && !is) return {};
+      Stored shown = object;
+      if (!is) shown.cell = before->cell;
+      return std::string(R"({"type":")") +
+             (!is   ? "DELETED"
+              : was ? "MODIFIED"
+                    : "ADDED") +
+             R"(","object":)" + shown.json() + "}\n";
+    }
   };
   std::map<std::pair<std::string, std::string>, Stored> objects = {};
   std::vector<Event> events = {};
 
   void put(Stored object) {
     Stored& stored = objects[{object.space, object.name}];
-    events.push_back({stored.version == 0 ? "ADDED" : "MODIFIED", object});
+    const bool fresh = stored.version == 0;
+    events.push_back({fresh ? "ADDED" : "MODIFIED", object, fresh ? std::nullopt : std::optional(stored)});
     stored = std::move(object);
+  }
+  /// Sets the label, if the object exists.
+  void patch(const std::string& space, const std::string& name, const std::string& cell,
+             std::uint64_t& version) {
+    const auto found = objects.find({space, name});
+    if (found != objects.end() && found->second.cell != cell) put({space, name, ++version, cell});
   }
   void remove(const std::string& space, const std::string& name, std::uint64_t version) {
     const auto found = objects.find({space, name});
     if (found == objects.end()) return;
+    const Stored before = found->second;
     found->second.version = version;
-    events.push_back({"DELETED", found->second});
+    events.push_back({"DELETED", found->second, before});
     objects.erase(found);
   }
 };
@@ -127,7 +195,7 @@ struct Process {
     std::shared_ptr<Source> source = std::make_shared<Source>();
     std::unique_ptr<Informer> informer = {};
     std::optional<Stream> watch = {};
-    HashRanges watched = {};
+    Selection watched = {};
     std::size_t position = 0;    // in the events
     Duration silent_until = {};  // of the watch
   };
@@ -136,19 +204,36 @@ struct Process {
   std::shared_ptr<Keys> keys = std::make_shared<Keys>();
   std::array<Kind, kind_count> kinds = {};
   detail::HeldShare share = {};
+  detail::LabelCore labels = {};
   std::optional<HashRanges> needed = {};
   Duration began = {};
+  std::size_t number = 0;
   double rate = 1;  // of the clock
 };
 
 class CacheWorld final : public World {
  public:
-  CacheWorld(std::uint64_t seed, std::size_t count)
-      : World(seed, std::vector<std::string>(count, "namespace-range")) {
+  CacheWorld(std::uint64_t seed, std::size_t count, By by = By::hash)
+      : World(seed, std::vector<std::string>(count, by == By::hash ? "namespace-range" : "namespace-cell")),
+        by_(by),
+        spaces_(by == By::hash ? namespaces() : namespaces_of_cells()) {
     for (const std::string& space : spaces_) {
       for (Collection& kind : kinds_) kind.put({space, "base", ++version_});
     }
   }
+
+  /// Returns the objects whose label is not that of their namespace.
+  std::vector<std::string> mislabelled() const {
+    std::vector<std::string> names;
+    for (const Collection& kind : kinds_) {
+      for (const auto& [key, object] : kind.objects) {
+        if (object.cell != cell_of(key.first))
+          names.push_back(key.first + "/" + key.second + " " + object.cell);
+      }
+    }
+    return names;
+  }
+  std::size_t patches() const { return patches_; }
 
   /// Returns the namespaces whose present objects no run has seen.
   std::vector<std::string> lost() const {
@@ -165,7 +250,7 @@ class CacheWorld final : public World {
     for (auto& [each, process] : processes_) {
       for (std::size_t kind = 0; kind < kind_count; ++kind) {
         for (const std::string& space : spaces_) {
-          const bool needs = process->needed && process->needed->contains(detail::fnv1a(space));
+          const bool needs = process->needed && process->needed->contains(hash(space));
           const std::string expected = needs ? present(kind, space) : "";
           if (held(*process, kind, space) != expected)
             problems.push_back(each->member + " " + space + ": " + held(*process, kind, space) +
@@ -193,6 +278,10 @@ class CacheWorld final : public World {
     std::vector<std::uint64_t> all;
     for (const std::string& space : spaces_) all.push_back(detail::fnv1a(space));
     return all;
+  }
+
+  std::uint64_t hash(const std::string& space) const {
+    return detail::hash_of(space, by_ == By::hash ? NamespaceHash::plain : NamespaceHash::mixed);
   }
 
   // ---- What is there, and what is seen
@@ -270,6 +359,24 @@ class CacheWorld final : public World {
       for (Stream& request : std::exchange(process.kinds[kind].source->requests, {}))
         send(each, kind, std::move(request), faults);
     }
+    while (auto task = process.labels.next_task(process.clock->now())) label(each, *task, faults);
+  }
+  /// Patches the label of an object.
+  void label(Replica& each, const detail::LabelCore::Task& task, double faults) {
+    const std::size_t sender = process_of(each).number;
+    const std::size_t kind = task.resource.plural == "configmaps" ? 0 : 1;
+    exchange(
+        faults,
+        [this, kind, task] {
+          ++patches_;
+          kinds_[kind].patch(task.key.namespace_, task.key.name, cell_of(task.key.namespace_), version_);
+        },
+        [this, &each, sender, task](bool lost) {
+          const auto found = processes_.find(&each);
+          if (found == processes_.end() || found->second->number != sender) return;
+          detail::LabelCore& labels = found->second->labels;
+          lost ? labels.on_failed(task, found->second->clock->now()) : labels.on_done(task, true);
+        });
   }
 
   void check_parts() override {
@@ -288,9 +395,18 @@ class CacheWorld final : public World {
     const std::string& space = spaces_[number() % slot_count];
     const std::string extra = "extra-" + std::to_string(number() % 3);
     const double dice = chance();
-    if (dice < 0.3) return kind.put({space, "base", ++version_});
-    if (dice < 0.7) return kind.put({space, extra, ++version_});
+    if (dice < 0.3) return kind.put({space, "base", ++version_, some_label(space, false)});
+    if (dice < 0.7) return kind.put({space, extra, ++version_, some_label(space, true)});
     kind.remove(space, extra, ++version_);
+  }
+
+  /// Returns the label that a user gives to an object. With that of another cell it leaves the caches until
+  /// it is corrected, which runs may see.
+  std::string some_label(const std::string& space, bool may_leave) {
+    const double dice = by_ == By::hash ? 0 : chance();
+    if (dice < 0.4) return {};
+    if (dice < 0.5) return "none";
+    return dice < 0.7 && may_leave ? cell_of(spaces_[number() % slot_count]) : cell_of(space);
   }
 
   // ---- The processes
@@ -300,21 +416,28 @@ class CacheWorld final : public World {
     if (process) return *process;
     process = std::make_unique<Process>();
     process->began = now();
+    process->number = ++process_count_;
     process->rate = each.rate;
     process->keys->owns = [this, &each](const std::string& space) {
       const auto at = std::find(spaces_.begin(), spaces_.end(), space) - spaces_.begin();
       return each.owned.contains(static_cast<Slot>(at));
     };
-    for (Process::Kind& kind : process->kinds) {
+    for (std::size_t i = 0; i < kind_count; ++i) {
+      Process::Kind& kind = process->kinds[i];
       InformerOptions options;
       options.reflector = {.page_size = 7, .watch_timeout = 60s, .streaming_list = false, .random = [this] {
                              return chance();
                            }};
-      kind.informer =
-          std::make_unique<Informer>(Informer::Parts{.resource = {"", "v1", "ConfigMap", "configmaps"},
-                                                     .source = kind.source,
-                                                     .runner = process->runner},
-                                     options);
+      if (by_ == By::label) options.reflector.share_label = "cell";
+      const ResourceId resource{"", "v1", "ConfigMap", i == 0 ? "configmaps" : "owned"};
+      const auto found = [labels = &process->labels, resource](const WireObject& object) {
+        labels->on_found(resource, object.key());
+      };
+      kind.informer = std::make_unique<Informer>(Informer::Parts{.resource = resource,
+                                                                 .source = kind.source,
+                                                                 .runner = process->runner,
+                                                                 .on_mislabelled = found},
+                                                 options);
       kind.informer->add_handler(process->keys, {.delivery = Delivery::direct});
       kind.informer->select({});
       kind.informer->start();
@@ -338,11 +461,11 @@ class CacheWorld final : public World {
       rest = std::move(pages_.at(request.continue_token));
     } else {
       ++lists_;
-      const HashRanges wanted = selection(request.shard_selector);
+      const Selection wanted(request);
       if (!wanted.is_all()) ++growths_;
       rest.first = std::to_string(version_);
       for (const auto& [key, object] : kinds_[kind].objects) {
-        if (wanted.contains(detail::fnv1a(object.space))) rest.second.push_back(object.json());
+        if (wanted.takes(object)) rest.second.push_back(object.json());
       }
     }
     std::vector<std::string> items = std::move(rest.second);
@@ -375,7 +498,7 @@ class CacheWorld final : public World {
           const auto& step = std::get<WatchRequest>(shared->step);
           Process::Kind& own = processes_.at(&each)->kinds[kind];
           const std::uint64_t from = std::stoull(step.resource_version);
-          own.watched = selection(step.shard_selector);
+          own.watched = Selection(step);
           own.position = static_cast<std::size_t>(
               std::count_if(kinds_[kind].events.begin(), kinds_[kind].events.end(),
                             [from](const Collection::Event& event) { return event.object.version <= from; }));
@@ -413,9 +536,8 @@ class CacheWorld final : public World {
     }
     const auto& events = kinds_[kind].events;
     for (; own.position < events.size(); ++own.position) {
-      const Collection::Event& event = events[own.position];
-      if (own.watched.contains(detail::fnv1a(event.object.space)))
-        handler->on_data(R"({"type":")" + event.type + R"(","object":)" + event.object.json() + "}\n");
+      const std::string frame = events[own.position].frame(own.watched);
+      if (!frame.empty()) handler->on_data(frame);
     }
   }
 
@@ -423,7 +545,8 @@ class CacheWorld final : public World {
   bool quiet = false;  // objects do not change by themselves
 
  private:
-  const std::vector<std::string> spaces_ = namespaces();
+  const By by_;
+  const std::vector<std::string> spaces_;
   std::array<Collection, kind_count> kinds_ = {};
   std::uint64_t version_ = 10;
   std::map<std::string, std::string> seen_ = {};  // by the last run of each namespace
@@ -433,36 +556,50 @@ class CacheWorld final : public World {
   std::size_t lists_ = 0;
   std::size_t growths_ = 0;
   std::size_t waits_ = 0;
+  std::size_t patches_ = 0;
+  std::size_t process_count_ = 0;
 };
 
-TEST(CacheShareSimulation, NoKeyRunsBeforeItsObjectsAreCachedAndNoneIsLost) {
+void run_storms(By by) {
   std::size_t growths = 0;
   std::size_t waits = 0;
   std::size_t expired = 0;
   constexpr std::uint64_t storms = test::sanitized ? 4 : 20;
   for (std::uint64_t seed = first_seed(); seed < first_seed() + storms; ++seed) {
     SCOPED_TRACE("EVENKEEL_SHARDING_SEED=" + std::to_string(seed));
-    CacheWorld world(seed, 2 + seed % 4);
+    CacheWorld world(seed, 2 + seed % 4, by);
     world.run(120s, seed % 2 == 0 ? 0.3 : 0.05);
-    if (HasFatalFailure()) return;
+    if (::testing::Test::HasFatalFailure()) return;
     world.quiet = true;
     world.run(120s, 0);  // also for requests without an answer and back-offs of 30 s
-    if (HasFatalFailure()) return;
+    if (::testing::Test::HasFatalFailure()) return;
     EXPECT_EQ(world.owned(), slot_count);
     EXPECT_EQ(world.lost(), std::vector<std::string>());
     EXPECT_EQ(world.misheld(), std::vector<std::string>());
+    if (by == By::label) {
+      EXPECT_EQ(world.mislabelled(), std::vector<std::string>());
+      EXPECT_GE(world.patches(), 2 * slot_count);
+    }
     growths += world.growths();
     waits += world.waits();
     expired += world.expired;
-    if (HasFailure()) return;
+    if (::testing::Test::HasFailure()) return;
   }
   EXPECT_GE(growths, storms * 20) << "the faults did not cause enough gains";
   EXPECT_GE(waits, storms * 20) << "no key had to wait for its objects";
   EXPECT_GE(expired, storms / 2);
 }
 
-TEST(CacheShareSimulation, WithoutFaultsEachReplicaHoldsItsShareAndNothingIsListedTwice) {
-  CacheWorld world(3, 4);
+TEST(CacheShareSimulation, NoKeyRunsBeforeItsObjectsAreCachedAndNoneIsLost) {
+  run_storms(By::hash);
+}
+
+TEST(CacheShareSimulation, LikewiseByALabelThatUsersRemoveAndChange) {
+  run_storms(By::label);
+}
+
+/// `world` has four replicas.
+void expect_shares(CacheWorld& world) {
   world.quiet = true;
   world.run(30s, 0);
   ASSERT_EQ(world.owned(), slot_count);
@@ -476,6 +613,17 @@ TEST(CacheShareSimulation, WithoutFaultsEachReplicaHoldsItsShareAndNothingIsList
   world.touch_all();
   world.run(10s, 0);
   EXPECT_EQ(world.lost(), std::vector<std::string>());
+}
+
+TEST(CacheShareSimulation, WithoutFaultsEachReplicaHoldsItsShareAndNothingIsListedTwice) {
+  CacheWorld world(3, 4);
+  expect_shares(world);
+}
+
+TEST(CacheShareSimulation, WithoutFaultsALabelDividesLikeAHash) {
+  CacheWorld world(3, 4, By::label);
+  expect_shares(world);
+  EXPECT_EQ(world.mislabelled(), std::vector<std::string>());
 }
 
 }  // namespace

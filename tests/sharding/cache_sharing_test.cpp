@@ -6,6 +6,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/base/hash_ranges.hpp>
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/metrics/text.hpp>
 
@@ -27,7 +29,7 @@ using ::testing::HasSubstr;
 constexpr std::size_t spaces = 12;
 
 std::string space(std::size_t number) {
-  return "team-" + std::to_string(number);
+  return "quay-" + std::to_string(number);
 }
 
 /// Records the runs of all managers.
@@ -86,13 +88,14 @@ class CacheSharing {
     options.sharded_list_and_watch = gate;
     return options;
   }
-  ManagerOptions options(const std::string& identity) const {
+  ManagerOptions options(const std::string& identity, const std::string& label = {}) const {
     ManagerOptions options = world.options();
     options.shards = ShardOptions{.name = "op",
                                   .namespace_ = "default",
                                   .identity = identity,
                                   .slots = 16,
-                                  .by = ShardBy::namespace_range};
+                                  .by = ShardBy::namespace_range,
+                                  .label = label};
     options.election_client = world.client();
     options.cache.live_reads = false;  // what a run reads must be cached
     return options;
@@ -131,6 +134,19 @@ class CacheSharing {
       EXPECT_LT(held(*manager, "gadgets"), spaces);
       EXPECT_GT(held(*manager, "gadgets"), 0U);
     }
+  }
+  /// Returns true if all objects have the label of their cell.
+  bool labelled(const std::string& label) const {
+    const Client client = world.client();
+    const auto is_right = [&label](const auto& object) {
+      const auto found = object->metadata.labels.find(label);
+      return found != object->metadata.labels.end() && found->second == cell_of(object->metadata.namespace_);
+    };
+    for (std::size_t i = 0; i < spaces; ++i) {
+      const ObjectKey key{space(i), "web"};
+      if (!is_right(client.find<Gadget>(key)) || !is_right(client.find<ConfigMap>(key))) return false;
+    }
+    return true;
   }
   static std::size_t owned(const Manager& manager) { return manager.shards()->status().owned; }
   static std::string metrics(const Manager& manager) {
@@ -192,6 +208,67 @@ TEST(CacheSharingConcurrency, WithoutTheFeatureOfTheServerEveryReplicaHoldsAll) 
   EXPECT_THAT(test.metrics(first), HasSubstr("evenkeel_shards_cache_selects{ring=\"op\"} 0\n"));
   EXPECT_EQ(test.runs.twice(), 0);
   EXPECT_EQ(test.incomplete, 0);
+}
+
+constexpr const char* label = "sharding.evenkeel.dev/cell";
+
+TEST(CacheSharingConcurrency, ALabelDividesTheCachesOfAnyServer) {
+  CacheSharing test(false);
+  Manager first(test.world.client(), test.options("first", label));
+  first.add(test.spec("first"));
+  Running one(first);
+  test.world.wait_until([&] { return test.runs.of("first") == spaces && test.holds(first, spaces); });
+  EXPECT_THAT(test.metrics(first), HasSubstr("evenkeel_shards_cache_selects{ring=\"op\"} 1\n"));
+
+  Manager second(test.world.client(), test.options("second", label));
+  second.add(test.spec("second"));
+  Running two(second);
+  test.world.wait_until([&] {
+    const std::size_t theirs = test.runs.of("second");
+    return test.owned(second) == 8 && theirs > 0 && test.holds(second, theirs) &&
+           test.holds(first, spaces - theirs);
+  });
+  EXPECT_LT(test.runs.of("second"), spaces);
+  test.world.wait_until([&] {
+    const auto patched = first.cache().share_labels().labelled + second.cache().share_labels().labelled;
+    return test.labelled(label) && patched >= 2 * spaces;
+  });
+  EXPECT_THAT(test.metrics(first), HasSubstr("evenkeel_shards_labelled_total{ring=\"op\"} "));
+
+  two.stop();
+  test.world.wait_until([&] { return test.runs.of("first") == spaces && test.holds(first, spaces); });
+  EXPECT_EQ(test.runs.twice(), 0);
+  EXPECT_EQ(test.incomplete, 0) << "what has no label yet is cached, too";
+  EXPECT_EQ(test.world.happenings->lines_with("the cache cannot answer").size(), 0U);
+  one.stop();
+}
+
+TEST(CacheSharingConcurrency, LabelsThatUsersRemoveOrChangeAreCorrected) {
+  CacheSharing test(false);
+  Manager first(test.world.client(), test.options("first", label));
+  Manager second(test.world.client(), test.options("second", label));
+  first.add(test.spec("first"));
+  second.add(test.spec("second"));
+  Running one(first);
+  Running two(second);
+  test.world.wait_until([&] {
+    return test.owned(first) == 8 && test.owned(second) == 8 && test.divide(first, second) &&
+           test.labelled(label);
+  });
+  const Client client = test.world.client();
+  const auto set = [&client](std::size_t number, std::optional<std::string> value) {
+    client.patch(client.find<Gadget>({space(number), "web"}), [&value](Gadget& gadget) {
+      gadget.metadata.labels.erase(label);
+      if (value) gadget.metadata.labels.emplace(label, *value);
+    });
+  };
+  for (std::size_t i = 0; i < spaces; ++i) {
+    set(i, std::nullopt);
+    set(i, "none");
+    set(i, cell_of(space((i + 1) % spaces)));
+  }
+  test.world.wait_until([&] { return test.labelled(label) && test.divide(first, second); });
+  EXPECT_EQ(test.runs.twice(), 0);
 }
 
 // An event of a ConfigMap may concern a Gadget of any namespace, and each replica may have to look at all
@@ -260,6 +337,37 @@ TEST(CacheSharingConcurrency, ReadsOfOtherNamespacesGoToTheServer) {
   EXPECT_LT(reads, spaces);
   EXPECT_EQ(first.cache().list<Gadget>().size(), spaces);
   EXPECT_EQ(first.cache().live_reads(), reads + 1);
+}
+
+// Both selectors by labels apply.
+TEST(CacheSharingConcurrency, TheSelectorOfAnInformerAppliesBesideThatOfItsShare) {
+  World world;
+  const Client client = world.client();
+  const auto create = [&client](const std::string& namespace_, const std::string& name, const char* app) {
+    client.create(ConfigMap{.metadata = {.name = name, .namespace_ = namespace_, .labels = {{"app", app}}}});
+  };
+  for (std::size_t i = 0; i < 2; ++i) {
+    client.create(Namespace{.metadata = {.name = space(i)}});
+    create(space(i), "web", "web");
+    create(space(i), "db", "db");
+  }
+  const std::uint64_t cell = std::stoull(cell_of(space(0)), nullptr, 16);
+  ASSERT_NE(cell_of(space(0)), cell_of(space(1)));
+  Cache cache(client, {.reflector = {.share_label = label}});
+  const Informer& informer =
+      cache.informer(detail::resource_of<ConfigMap>(), {.label_selector = "app=web", .divisible = true});
+  cache.select(HashRanges({{cell << 56U, (cell << 56U) + ((std::uint64_t{1} << 56U) - 1)}}));
+  cache.start();
+  world.wait_until([&] {
+    return client.get<ConfigMap>({space(0), "web"})->metadata.labels.count(label) > 0 &&
+           informer.holds(space(0)) && cache.share_labels().waiting == 0;
+  });
+  EXPECT_EQ(informer.size(), 1U);
+  EXPECT_TRUE(informer.store().find(space(0), "web"));
+  EXPECT_EQ(client.get<ConfigMap>({space(0), "web"})->metadata.labels.at(label), cell_of(space(0)));
+  EXPECT_EQ(client.get<ConfigMap>({space(0), "db"})->metadata.labels.count(label), 0U);
+  EXPECT_EQ(client.get<ConfigMap>({space(1), "web"})->metadata.labels.count(label), 0U);
+  cache.stop();
 }
 
 TEST(CacheSharing, FindsOutIfTheServerSelects) {

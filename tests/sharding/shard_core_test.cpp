@@ -115,7 +115,7 @@ TEST_F(ShardCoreDivision, RunsNothingInARingOfAnotherDivisionAndSaysSo) {
   EXPECT_EQ(core.problem(),
             "Lease apps/ring: label sharding.evenkeel.dev/division: the ring divides its keys by object, "
             "this replica by namespace; it runs none until all replicas that divide by object have stopped: "
-            "give all replicas the same ShardOptions::by, or stop those");
+            "give all replicas the same ShardOptions::by and label, or stop those");
   now += 14s;
   next();
   EXPECT_FALSE(request);

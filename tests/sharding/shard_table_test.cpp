@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <evenkeel/client/client.hpp>
@@ -146,6 +147,13 @@ TEST(ShardOptions, RefusesWhatIsOutOfBounds) {
   EXPECT_EQ(problem({.name = "Op"}),
             "ShardOptions: name must be up to 40 lower-case letters, digits and '-', not \"Op\"");
   EXPECT_EQ(problem({.name = "op", .slots = 0}), "ShardOptions: slots must be 1 to 4096, not 0");
+  const std::string label = "sharding.evenkeel.dev/cell";
+  EXPECT_EQ(problem({.name = "op", .slots = 257, .by = ShardBy::namespace_range, .label = label}),
+            "ShardOptions: with a label, slots must be 1 to 256, the number of its values, not 257");
+  EXPECT_EQ(problem({.name = "op", .by = ShardBy::namespace_, .label = label}),
+            "ShardOptions: a label needs ShardBy::namespace_range");
+  EXPECT_THAT(problem({.name = "op", .by = ShardBy::namespace_range, .label = "a b"}),
+              ::testing::StartsWith("ShardOptions: label \"a b\" is not the key of a label: "));
   EXPECT_EQ(problem({.name = "op", .identity = "a_b"}),
             "ShardOptions: identity must be up to 63 lower-case letters, digits and '-', not \"a_b\"");
   EXPECT_EQ(problem({.name = "op", .namespace_ = "apps"}), "");

@@ -158,7 +158,8 @@ class World {
         std::count_if(pending_.begin(), pending_.end(), [](bool one) { return one; }));
   }
   std::size_t owned() const {
-    return owned_by("object") + owned_by("namespace") + owned_by("namespace-range");
+    return owned_by("object") + owned_by("namespace") + owned_by("namespace-range") +
+           owned_by("namespace-cell");
   }
   std::size_t owned_by(const std::string& division) const {
     std::size_t sum = 0;

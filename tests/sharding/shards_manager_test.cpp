@@ -156,7 +156,7 @@ TEST_F(ShardsManagerConcurrency, AReplicaOfAnotherDivisionWaitsUntilTheOthersHav
   const std::string problem =
       "Lease default/op: label sharding.evenkeel.dev/division: the ring divides its keys by object, this "
       "replica by namespace; it runs none until all replicas that divide by object have stopped: give all "
-      "replicas the same ShardOptions::by, or stop those";
+      "replicas the same ShardOptions::by and label, or stop those";
   world.wait_for_line("the table of the ring cannot be used ring=default/op error=" + problem);
   EXPECT_EQ(second.shards()->unready(), problem);
   const std::string text = explanation(second, "gadget/default/gadget-0");

@@ -13,6 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/cells.hpp"
 #include "base/fnv1a.hpp"
 #include "sharding/held_share.hpp"
 
@@ -116,6 +117,34 @@ ShardTable quarters() {
 
 HashRanges part(std::uint64_t first, std::uint64_t quarters) {
   return HashRanges({{first << 62U, (first << 62U) + ((quarters << 62U) - 1)}});
+}
+
+TEST(SlotRanges, OfCellsAreUnionsOfThem) {
+  EXPECT_EQ(SlotRanges::of_cells(256)[255].first, 0xff00000000000000);
+  EXPECT_EQ(SlotRanges::of_cells(64), SlotRanges::around({}, 64));
+  const SlotRanges uneven = SlotRanges::of_cells(100);
+  for (const std::uint64_t start : uneven.starts()) EXPECT_EQ(start & 0x00ffffffffffffff, 0U);
+  for (Slot slot = 0; slot < 100; ++slot) {
+    const std::uint64_t cells = (uneven[slot].last >> 56U) - (uneven[slot].first >> 56U) + 1;
+    EXPECT_TRUE(cells == 2 || cells == 3) << cells;
+  }
+  EXPECT_EQ(SlotRanges::of_cells(1000), SlotRanges::around({}, 1000));
+}
+
+// The mixed hash needs no fit to the namespaces: the fullest of 64 slots has little more than its part.
+TEST(SlotRanges, OfCellsDivideNamespacesThatHaveACommonBeginning) {
+  std::vector<std::uint64_t> hashes;
+  for (const std::uint64_t hash : hashes_of("team-", 1000)) hashes.push_back(detail::mixed(hash));
+  EXPECT_LE(fullest(SlotRanges::of_cells(64), hashes), 32U);
+}
+
+TEST(SlotRanges, OfCellsHaveTheNamespacesOfTheirCells) {
+  EXPECT_EQ(cell_of("default"), "d4");
+  const SlotRanges ranges = SlotRanges::of_cells(256);
+  for (const char* name : {"blue", "green", "kube-system", "web"}) {
+    const Slot slot = detail::slot_in(ranges, name, "x", NamespaceHash::mixed);
+    EXPECT_EQ(cell_of(name), detail::hash_text(slot).substr(16)) << name;
+  }
 }
 
 TEST(HeldShare, IsThatOfTheSlotsInUseAndOfThePromisedOnes) {

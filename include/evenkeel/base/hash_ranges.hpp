@@ -14,6 +14,12 @@
 namespace evenkeel {
 inline namespace v0 {
 
+/// Hash of a namespace by which slots and caches are divided.
+enum class NamespaceHash : std::uint8_t {
+  plain,  ///< FNV-1a, 64 bits, by which servers select (KEP-5866).
+  mixed,  ///< That, mixed by MurmurHash3's fmix64, whose first 8 bits are the cell of a label.
+};
+
 /// A range that includes both ends.
 struct HashRange {
   std::uint64_t first = 0;

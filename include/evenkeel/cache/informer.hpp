@@ -141,6 +141,10 @@ class EVENKEEL_API Informer {
     std::shared_ptr<const detail::CollectionFile> copy = {};
     /// See WireScannerOptions.
     std::function<std::string(std::string_view json)> transform = {};
+    /// With ReflectorOptions::share_label, called with objects that the server sent although their label is
+    /// missing or wrong, and that this replica has to correct. Called on the threads of the runner; must not
+    /// throw. Empty: they are not looked for.
+    std::function<void(const WireObject& object)> on_mislabelled = {};
     /// Records the gaps of the watch; null: they are not recorded.
     std::shared_ptr<Tracer> tracer = {};
   };
@@ -165,8 +169,8 @@ class EVENKEEL_API Informer {
   std::size_t size() const;
 
   void start();
-  /// Restricts it to namespaced objects in namespaces whose hashes (FNV-1a, 64 bits) are in `wanted`, at any
-  /// time; see Reflector::reselect(). Objects that are not selected any more are freed, which is no event;
+  /// Restricts it to namespaced objects in namespaces whose hashes are in `wanted`, at any time; see
+  /// Reflector::reselect(). Objects that are not selected any more are freed, which is no event;
   /// those that are selected newly are added, as in a first list. Returns at once. Has no effect for
   /// cluster-scoped kinds, and after require_all().
   void select(const HashRanges& wanted);

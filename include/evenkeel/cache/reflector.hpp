@@ -204,14 +204,14 @@ class EVENKEEL_API Reflector {
   /// Returns the reason for which the copy was dropped, once.
   std::optional<std::string> take_restore_failure();
 
-  /// Restricts the copy to objects in namespaces whose hashes (FNV-1a, 64 bits) are in `wanted`; at first it
-  /// is of all. Ranges that are wanted no more are dropped at once, and a running watch is resumed where it
-  /// was, with the smaller selection. Of further ranges only their own objects are listed, while no watch
-  /// runs; then the watch is resumed where it was. If that list fails, the watch goes on, and the list is
-  /// tried again after a while. An empty selection needs no request, and is complete at once. Objects outside
-  /// of the selection are ignored, so the server need not know the selector. Carry out the result like that
-  /// of on_event(); `ends_watch` may concern a list as well, which is to be dropped without
-  /// on_list_failed().
+  /// Restricts the copy to objects in namespaces whose hashes (NamespaceHash::plain; with
+  /// ReflectorOptions::share_label, NamespaceHash::mixed) are in `wanted`; at first it is of all. Ranges that
+  /// are wanted no more are dropped at once, and a running watch is resumed where it was, with the smaller
+  /// selection. Of further ranges only their own objects are listed, while no watch runs; then the watch is
+  /// resumed where it was. If that list fails, the watch goes on, and the list is tried again after a while.
+  /// An empty selection needs no request, and is complete at once. Objects outside of the selection are
+  /// ignored, so the server need not know the selector. Carry out the result like that of on_event();
+  /// `ends_watch` may concern a list as well, which is to be dropped without on_list_failed().
   WatchVerdict reselect(HashRanges wanted);
   /// Returns the part of the selection that the copy has.
   const HashRanges& held() const noexcept { return held_; }
@@ -293,6 +293,9 @@ class EVENKEEL_API Reflector {
   ReflectorStep rest(TimePoint now);
   std::optional<ReflectorChange> on_growth_ended(Listing listing, const std::string& version);
   bool keeps(const WireObject& object) const;
+  std::uint64_t hash_of(const WireObject& object) const;
+  template <class Request>
+  Request selecting(Request request, const HashRanges& ranges) const;
   void take_version(std::string_view version);
   ListRequest begin_recognizing();
   WatchRequest begin_catching_up(CatchingUp& catching_up, TimePoint now);

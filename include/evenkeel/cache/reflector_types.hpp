@@ -63,6 +63,10 @@ struct ReflectorOptions {
   /// missed at once, from memory; four times as long as the server took to accept the watch is enough, and
   /// 20 ms at least.
   Duration restore_settle = std::chrono::milliseconds{200};
+  /// Key of the label by which the server selects the part of Reflector::reselect(); its values are those of
+  /// cell_of(). Objects of the part without a right value are kept, too, if the server sends them: those
+  /// without one, or with one that is not of a cell. Empty: the server selects by shardSelector.
+  std::string share_label = {};
   std::function<double()> random = {};  ///< Returns numbers in [0, 1); empty: always 0.
 };
 
@@ -72,6 +76,7 @@ struct ListRequest {
   std::string continue_token = {};    ///< Not empty: a further page; resource_version must not be sent.
   std::size_t limit = 0;              ///< 0: no paging.
   std::string shard_selector = {};    ///< Selects the objects by the hashes of their namespaces; "": all.
+  std::string label_selector = {};    ///< Selects them by ReflectorOptions::share_label; "": all.
   bool operator==(const ListRequest&) const = default;
 };
 
@@ -81,7 +86,8 @@ struct WatchRequest {
   std::chrono::seconds timeout = {};
   bool initial_events =
       false;  ///< A streaming list: with sendInitialEvents and resourceVersionMatch=NotOlderThan.
-  std::string shard_selector = {};  ///< As of a ListRequest.
+  std::string shard_selector = {};  ///< As of a ListRequest, like the next one.
+  std::string label_selector = {};
   bool operator==(const WatchRequest&) const = default;
 };
 

@@ -38,6 +38,11 @@ struct ShardOptions {
   /// the table's have ended, and says so (docs/sharding.md). ShardBy::namespace_range needs the permission to
   /// list namespaces, to make ranges that have equally many.
   ShardBy by = ShardBy::object;
+  /// With ShardBy::namespace_range: key of a label by whose values servers select the objects of a replica,
+  /// for servers that cannot select by hash, such as "sharding.evenkeel.dev/cell". The value is that of
+  /// cell_of(); replicas add and correct it, so they need the permission to patch. Slots are ranges of
+  /// another hash then, at most 256, and each has as many hashes. Empty: servers select by hash, if they can.
+  std::string label = {};
   /// Time without a renewal after which the others take over. Whole seconds, rounded up.
   Duration lease_duration = std::chrono::seconds{15};
   /// Time without a successful renewal after which this replica stops running its keys.
@@ -123,11 +128,11 @@ class EVENKEEL_API Shards {
   /// Adds a listener for slots that this replica gains: `gained[slot]` is true for them. Called on the thread
   /// of run(), under no lock; must not throw. To be added before run().
   void on_gained(std::function<void(const std::vector<bool>& gained)> listener);
-  /// With ShardBy::namespace_range, adds an observer of the hashes of namespaces (FNV-1a, 64 bits) whose
-  /// objects this replica needs: those of the slots that it has or will be given, and of those whose last
-  /// runs have not ended. After each call no run begins in other namespaces before the next call. Called on
-  /// the thread of run(), under no lock, before the listeners of on_gained(); must not throw. To be added
-  /// before run().
+  /// With ShardBy::namespace_range, adds an observer of the hashes of namespaces (NamespaceHash::plain; with
+  /// a label, NamespaceHash::mixed) whose objects this replica needs: those of the slots that it has or will
+  /// be given, and of those whose last runs have not ended. After each call no run begins in other namespaces
+  /// before the next call. Called on the thread of run(), under no lock, before the listeners of on_gained();
+  /// must not throw. To be added before run().
   void on_needed(std::function<void(const HashRanges& needed)> observer);
 
   ShardsStatus status() const;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include <evenkeel/base/export.hpp>
@@ -30,6 +31,11 @@ enum class ShardBy : std::uint8_t {
 /// equal, those of a ring depend on its table: Shards::slot_of(). `slots` > 0.
 EVENKEEL_API Slot slot_of(std::string_view namespace_, std::string_view name, std::size_t slots,
                           ShardBy by = ShardBy::object) noexcept;
+
+/// Returns the value that objects of a namespace have in the label ShardOptions::label: the first byte of the
+/// hash that slot_of() uses with ShardBy::namespace_, before the modulo, as two hexadecimal digits. A program
+/// that sets the label when it creates an object spares its ring a write.
+EVENKEEL_API std::string cell_of(std::string_view namespace_);
 
 }  // namespace v0
 }  // namespace evenkeel
