@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/tls_files.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 
 #include "http/deadline_clock.hpp"
+#include "http/pair_check.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace http::detail {
 namespace {
+
+// Files that are being replaced are usable within this time.
+constexpr Duration pause_after_unusable = std::chrono::seconds{1};
 
 /// Returns the data if there is any, else the contents of the file. Throws std::runtime_error if the file
 /// cannot be read.
@@ -65,7 +70,7 @@ TlsFiles::Freshness TlsFiles::freshness() const {
   const Pair pair = given_pair();
   MutexLock lock(mutex_);
   if (!last_ || pair != pair_) return Freshness::missing;
-  return now() - read_at_ < reload_ ? Freshness::fresh : Freshness::stale;
+  return now() < due_ ? Freshness::fresh : Freshness::stale;
 }
 
 std::shared_ptr<const TlsMaterial> TlsFiles::current() const {
@@ -73,23 +78,44 @@ std::shared_ptr<const TlsMaterial> TlsFiles::current() const {
   return last_;
 }
 
+// Replaces what a replacement in progress has made unusable by what was used before. Returns true if it did.
+bool TlsFiles::keep_usable(TlsMaterial& fresh) const {
+  bool kept = false;
+  if (last_->authorities && !fresh.authorities && !fresh.ca.empty()) {
+    fresh.ca = last_->ca;
+    fresh.authorities = last_->authorities;
+    kept = true;
+  }
+  const bool same_pair = fresh.cert == last_->cert && fresh.key == last_->key;
+  if (!same_pair && check_pair(fresh.cert, fresh.key) != PairProblem::none &&
+      check_pair(last_->cert, last_->key) == PairProblem::none) {
+    fresh.cert = last_->cert;
+    fresh.key = last_->key;
+    kept = true;
+  }
+  return kept;
+}
+
 // Returns true if the client certificate is another one than before.
 bool TlsFiles::refresh() {
   const Pair pair = given_pair();
   const TimePoint at = now();
-  if (last_ && pair == pair_ && at - read_at_ < reload_) return false;
-  read_at_ = at;
+  if (last_ && pair == pair_ && at < due_) return false;
+  due_ = deadline_after(at, reload_);
+  const TimePoint retry = deadline_after(at, std::min(reload_, pause_after_unusable));
   TlsMaterial fresh;
   try {
     fresh = read(pair);
   } catch (const std::exception&) {
-    if (!last_) throw;  // during a rotation, keep using the old files
+    if (!last_) throw;
+    due_ = retry;
     return false;
   }
+  fresh.authorities = last_ && fresh.ca == last_->ca ? last_->authorities : Authorities::parse(fresh.ca);
+  if (last_ && keep_usable(fresh)) due_ = retry;
   pair_ = pair;
   if (last_ && fresh == *last_) return false;
   const bool rotated = last_ && (fresh.cert != last_->cert || fresh.key != last_->key);
-  fresh.authorities = last_ && fresh.ca == last_->ca ? last_->authorities : Authorities::parse(fresh.ca);
   last_ = std::make_shared<const TlsMaterial>(std::move(fresh));
   return rotated;
 }

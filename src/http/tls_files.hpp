@@ -38,8 +38,10 @@ class TlsFiles {
   TlsFiles(TlsOptions options, Duration reload) : options_(std::move(options)), reload_(reload) {}
 
   /// Returns the current material: files at most `reload` old, TlsOptions::client_certificate at once. The
-  /// same pointer is returned while nothing changed. If files cannot be read, keeps the last that could;
-  /// throws std::runtime_error if there is none.
+  /// same pointer is returned while nothing changed. Keeps the last files that were usable while they cannot
+  /// be read, while certificate and key do not belong together, and while the authorities cannot be parsed,
+  /// as in the middle of a replacement; they are read again after a second. Throws std::runtime_error if
+  /// there are none. Source: client-go's dynamicClientCert, which keeps a pair that tls.LoadX509KeyPair took.
   std::shared_ptr<const TlsMaterial> get() EVENKEEL_EXCLUDES(mutex_);
   enum class Freshness : unsigned char {
     fresh,    ///< get() returns what it has.
@@ -62,6 +64,7 @@ class TlsFiles {
     return options_.client_certificate ? options_.client_certificate->get() : nullptr;
   }
   bool refresh() EVENKEEL_REQUIRES(mutex_);
+  bool keep_usable(TlsMaterial& fresh) const EVENKEEL_REQUIRES(mutex_);
 
   const TlsOptions options_;
   const Duration reload_;
@@ -69,7 +72,7 @@ class TlsFiles {
   mutable Mutex mutex_;
   Pair pair_ EVENKEEL_GUARDED_BY(mutex_);  // the part of last_ that is not from files
   std::shared_ptr<const TlsMaterial> last_ EVENKEEL_GUARDED_BY(mutex_);
-  TimePoint read_at_ EVENKEEL_GUARDED_BY(mutex_){};
+  TimePoint due_ EVENKEEL_GUARDED_BY(mutex_){};  // of the next reading
 };
 
 }  // namespace http::detail

@@ -16,17 +16,13 @@
 #include <unistd.h>
 #include <utility>
 
-#include <openssl/bio.h>
-#include <openssl/err.h>
-#include <openssl/pem.h>
-#include <openssl/x509.h>
-
 #include <evenkeel/api/bytes.hpp>
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/api/time.hpp>
 #include <evenkeel/base/duration_text.hpp>
 
 #include "base/files.hpp"
+#include "http/pair_check.hpp"
 
 extern char** environ;
 
@@ -212,30 +208,19 @@ std::optional<WallTime> expiry_of(const ExecPlugin& plugin, const Json& status) 
   return time->value();
 }
 
-int no_passphrase(char*, int, int, void*) {
-  return 0;
-}
-
-template <class T, void (*free)(T*)>
-struct Freed {
-  void operator()(T* object) const { free(object); }
-};
-using Buffer = std::unique_ptr<BIO, Freed<BIO, BIO_free_all>>;
-using Certificate = std::unique_ptr<X509, Freed<X509, X509_free>>;
-using PrivateKey = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY, EVP_PKEY_free>>;
-
 /// Returns why the certificate and the key cannot be used together, or "".
 std::string pair_problem(const http::CertificatePair& pair) {
-  const auto buffer = [](const std::string& text) {
-    return Buffer(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
-  };
-  const Certificate cert(PEM_read_bio_X509(buffer(pair.cert).get(), nullptr, &no_passphrase, nullptr));
-  const PrivateKey key(PEM_read_bio_PrivateKey(buffer(pair.key).get(), nullptr, &no_passphrase, nullptr));
-  const bool match = cert && key && X509_check_private_key(cert.get(), key.get()) == 1;
-  ERR_clear_error();  // the queue of this thread may be read by the host
-  if (!cert) return "status.clientCertificateData: not a certificate as PEM";
-  if (!key) return "status.clientKeyData: not an unencrypted private key as PEM";
-  return match ? "" : "status.clientKeyData: not the key of status.clientCertificateData";
+  switch (http::detail::check_pair(pair.cert, pair.key)) {
+    case http::detail::PairProblem::certificate:
+      return "status.clientCertificateData: not a certificate as PEM";
+    case http::detail::PairProblem::key:
+      return "status.clientKeyData: not an unencrypted private key as PEM";
+    case http::detail::PairProblem::mismatch:
+      return "status.clientKeyData: not the key of status.clientCertificateData";
+    case http::detail::PairProblem::none:
+      break;
+  }
+  return "";
 }
 
 /// Returns the certificate of a credential, or null if it has none.
