@@ -110,7 +110,7 @@ TEST_F(ExecCertificate, GoesAlongWithATokenOrGivesWayToIt) {
   const Client me = client();
   get(me);
   print(Json::object({{"token", "t"}}));
-  clock_->advance(9min);
+  clock_->advance(10min);
   get(me);
   EXPECT_THAT(users(), ElementsAre("jane", "token-user"));
 }
@@ -124,7 +124,7 @@ TEST_F(ExecCertificate, IsReplacedWhenItExpires) {
   print(status_of("bob"));
   clock_->advance(8min);
   get(me);
-  clock_->advance(1min);
+  clock_->advance(2min);
   get(me);
   EXPECT_THAT(users(), ElementsAre("jane", "jane", "bob"));
   EXPECT_EQ(runs(), 2U);
@@ -203,7 +203,7 @@ TEST_F(ExecCertificate, ARotationEndsTheStreamsOfTheOldOne) {
   watch(old);
   get(me);
   print(status_of("bob"));
-  clock_->advance(9min);
+  clock_->advance(10min);
   get(me);
   EXPECT_THAT(old->ended.get_future().get(), HasSubstr("the client certificate was replaced"));
   watch(young);

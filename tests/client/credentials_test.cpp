@@ -7,6 +7,7 @@
 #include <fstream>
 #include <future>
 #include <netinet/in.h>
+#include <optional>
 #include <stop_token>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -38,6 +39,11 @@ FgbiChAlPkSyYkIZAuQ4rAvNbwkHY8aENPIC4ZKzeKa7M8wjtKtHWwQVtS2F+5/b
 zDareMfDe1udpPKqUMLfsw97tyUxxZ2/KwV6XIvoLJYvw397xz9tx6AmKZrw10I=
 -----END ENCRYPTED PRIVATE KEY-----
 )";
+
+// A line of a program that prints this.
+constexpr const char* credential =
+    R"(echo '{"kind":"ExecCredential","status":{"token":"t","expirationTimestamp":"2026-01-01T00:10:00Z"}}')"
+    "\n";
 
 template <class Run>
 std::string error_of(Run run) {
@@ -207,9 +213,24 @@ TEST_F(CredentialsTest, AProgramGivesATokenUntilItExpires) {
   clock->advance(8min);
   authorization(credentials);
   EXPECT_EQ(runs(), 1U);
-  clock->advance(1min);
+  clock->advance(2min);
   authorization(credentials);
   EXPECT_EQ(runs(), 2U);
+}
+
+// In the last minute it is replaced beside the calls, and used if that fails.
+TEST_F(CredentialsTest, ATokenIsUsedWhileItIsValidAlthoughTheProgramFails) {
+  write_plugin(std::string("[ -e ") + file("token") + " ] && exit 1\n" + credential);
+  Credentials credentials({.exec = {.command = file("plugin")}}, clock);
+  EXPECT_EQ(authorization(credentials), "Bearer t");
+  write("token", "broken");
+  for (const Duration step : {Duration(9min), Duration(5s), Duration(44s)}) {
+    clock->advance(step);
+    EXPECT_EQ(authorization(credentials), "Bearer t");
+  }
+  clock->advance(1s);
+  EXPECT_EQ(error_of([&] { authorization(credentials); }),
+            "credential program " + file("plugin") + ": ended with exit code 1");
 }
 
 TEST_F(CredentialsTest, AnExpiryInCenturiesIsFarAwayAndOneInThePastIsSoon) {
@@ -461,11 +482,6 @@ TEST_F(CredentialsTest, OtherCredentialsTakePrecedenceOverAProgram) {
 
 // ---- Programs that hang, and background processes that they start ----
 
-// A program that hangs or prints this.
-constexpr const char* credential =
-    R"(echo '{"kind":"ExecCredential","status":{"token":"t","expirationTimestamp":"2026-01-01T00:10:00Z"}}')"
-    "\n";
-
 /// A program that signals its start through a pipe, and hangs; so does a child of it. The pipe ends when both
 /// have ended.
 class HangingProgram : public CredentialsTest {
@@ -521,15 +537,23 @@ TEST_F(HangingProgram, IsKilledWhenItPrintsTooMuch) {
             "credential program " + file("plugin") + ": printed more than 1048576 bytes and was killed");
 }
 
-TEST_F(HangingProgram, IsRunAgainAtOnceIfOnlyTheCallerHadTooLittleTime) {
-  write_plugin("[ -e " + file("hang") + " ] && exec sleep 300\n" + credential);
-  std::ofstream(file("hang")) << "x";
+TEST_F(HangingProgram, IsWaitedForOnlyWhenTheOldCredentialHasExpired) {
+  write_plugin("[ -e " + file("hang") + " ] && exec 9>" + file("token") +
+               " && echo x >&9 && exec sleep 300\n" + credential);
   Credentials credentials({.exec = plugin()}, clock);
-  http::Headers headers;
-  EXPECT_EQ(error_of([&] { credentials.add_to(headers, {.deadline = clock->now() + 1ms}); }),
-            "credential program " + file("plugin") + ": did not finish within 1ms and was killed");
-  std::remove(file("hang").c_str());
   EXPECT_EQ(authorization(credentials), "Bearer t");
+  std::ofstream(file("hang")) << "x";
+  clock->advance(9min);
+  EXPECT_EQ(authorization(credentials), "Bearer t");
+  wait_until_it_hangs();
+  clock->advance(49s);
+  EXPECT_EQ(authorization(credentials), "Bearer t");
+  clock->advance(1s);
+  http::Headers headers;
+  EXPECT_FALSE(credentials.try_add_to(headers));
+  EXPECT_EQ(error_of([&] { credentials.add_to(headers, {.deadline = clock->now()}); }),
+            "deadline exceeded while waiting for a token");
+  std::remove(file("hang").c_str());
 }
 
 // A background process that stays, like ssh's agent, blocks neither a port nor the caller.
@@ -558,42 +582,65 @@ TEST_F(CredentialsTest, AProgramInheritsNothingAndMayLeaveAnAgentBehind) {
 using HangingProgramConcurrency = HangingProgram;
 
 TEST_F(HangingProgramConcurrency, EachWaitingCallerCanBeStoppedAlone) {
-  Credentials credentials({.exec = plugin()}, clock);
+  std::optional<Credentials> credentials(std::in_place, Config{.exec = plugin()}, clock);
   std::stop_source first, second;
   const auto add_on_thread = [&](std::stop_source& stop, std::string& error) {
     return std::thread([&] {
       http::Headers headers;
-      error = error_of([&] { credentials.add_to(headers, {.stop = stop.get_token()}); });
+      error = error_of([&] { credentials->add_to(headers, {.stop = stop.get_token()}); });
     });
   };
   std::string first_error, second_error;
-  std::thread runner = add_on_thread(first, first_error);
+  std::thread starter = add_on_thread(first, first_error);
   wait_until_it_hangs();
   std::thread waiter = add_on_thread(second, second_error);
   second.request_stop();
   waiter.join();
   EXPECT_EQ(second_error, "cancelled before a token was there");
   http::Headers headers;
-  EXPECT_FALSE(credentials.try_add_to(headers));
-  EXPECT_EQ(error_of([&] { credentials.add_to(headers, {.deadline = clock->now()}); }),
+  EXPECT_FALSE(credentials->try_add_to(headers));
+  EXPECT_EQ(error_of([&] { credentials->add_to(headers, {.deadline = clock->now()}); }),
             "deadline exceeded while waiting for a token");
   first.request_stop();
-  runner.join();
-  EXPECT_EQ(first_error, "credential program " + file("plugin") + ": cancelled");
+  starter.join();
+  EXPECT_EQ(first_error, "cancelled before a token was there");
+  credentials.reset();
   wait_until_it_is_gone();
+}
+
+TEST_F(HangingProgramConcurrency, OutlivesTheCallerThatStartedIt) {
+  write_plugin("echo x >> " + file("runs") + "\nread line < " + file("token") + "\n" + credential);
+  Credentials credentials({.exec = plugin()}, clock);
+  std::stop_source stop;
+  std::string error;
+  std::thread starter([&] {
+    http::Headers headers;
+    error = error_of([&] { credentials.add_to(headers, {.stop = stop.get_token()}); });
+  });
+  std::ofstream pipe(file("token"));  // blocks until the program reads
+  stop.request_stop();
+  starter.join();
+  EXPECT_EQ(error, "cancelled before a token was there");
+  pipe << "go on\n" << std::flush;
+  EXPECT_EQ(authorization(credentials), "Bearer t");
+  std::string problem;
+  EXPECT_EQ(read_file(file("runs"), problem), "x\n");
+  std::remove(file("runs").c_str());
 }
 
 TEST_F(HangingProgramConcurrency, AnAsynchronousCallDoesNotWaitForItOnItsCallersThread) {
   const auto transport = std::make_shared<tests::FakeTransport>();
-  const Client client(Config{.server = "https://h", .exec = plugin()},
-                      ClientOptions{.transport = transport, .clock = clock});
+  std::optional<Client> client(std::in_place, Config{.server = "https://h", .exec = plugin()},
+                               ClientOptions{.transport = transport, .clock = clock});
   std::promise<std::string> ended;
-  const auto call = client.start(
+  auto call = client->start(
       calls::raw({.resource = tests::Widget::resource, .namespace_ = "default"}),
       [&](Outcome<http::Response> outcome) { ended.set_value(error_of([&] { outcome.value(); })); });
   wait_until_it_hangs();  // the test thread is not blocked
   call->cancel();
   EXPECT_THAT(ended.get_future().get(), HasSubstr("cancelled"));
+  call = nullptr;
+  client.reset();
   wait_until_it_is_gone();
   EXPECT_TRUE(transport->requests().empty());
 }

@@ -19,6 +19,10 @@ namespace {
 constexpr Duration token_file_period = std::chrono::seconds{60};
 // Calls within this time get the same error, so that queued calls do not each run a broken program.
 constexpr Duration pause_after_failure = std::chrono::seconds{1};
+// A program gets this time to replace what expires.
+constexpr std::chrono::seconds renewal_before_expiry{60};
+// A request arrives within this time, and before its credential expires.
+constexpr std::chrono::seconds longest_transit{10};
 // A request that was prepared before a rotation fails within this time.
 constexpr Duration rotation_age = std::chrono::seconds{1};
 
@@ -34,10 +38,6 @@ ExecPlugin program_of(const Config& config) {
   const bool has_token = !config.token.empty() || !config.token_file.empty();
   const bool has_cert = !config.tls.cert_data.empty() || !config.tls.cert_file.empty();
   return has_token || has_cert || !config.username.empty() ? ExecPlugin() : config.exec;
-}
-
-Duration time_left(const TokenWait& wait, TimePoint now) {
-  return wait.deadline == TimePoint::max() ? Duration::max() : wait.deadline - now;
 }
 
 std::string trimmed(std::string_view text) {
@@ -87,7 +87,8 @@ bool Credentials::try_add_to(http::Headers& headers) {
   std::string header = fixed_;
   if (header.empty()) {
     MutexLock lock(mutex_);
-    if (refreshable() && clock_->now() >= fresh_until_) return false;
+    if (must_wait()) return false;
+    if (clock_->now() >= fresh_until_) start_program();
     header = this->header();
   }
   for (const auto& [name, value] : impersonate_) headers.add(name, value);
@@ -103,7 +104,7 @@ bool Credentials::refresh(const http::Headers& headers, const TokenWait& wait) {
   const std::string before = used != nullptr ? *used : "";
   // Another thread may have fetched a new token since the rejected request was prepared.
   if (authorization(lock, wait) != before || is_recent()) return true;
-  fresh_until_ = TimePoint::min();
+  discard();
   return authorization(lock, wait) != before || is_recent();
 }
 
@@ -114,26 +115,31 @@ bool Credentials::is_recent() const {
 void Credentials::expire(const http::Headers& headers) {
   MutexLock lock(mutex_);
   const std::string* used = headers.find("Authorization");
-  if ((used != nullptr ? *used : "") == header() && !is_recent()) fresh_until_ = TimePoint::min();
+  if ((used != nullptr ? *used : "") == header() && !is_recent()) discard();
 }
 
 std::string Credentials::header() const {
   return token_.empty() ? std::string() : "Bearer " + token_;
 }
 
+// Returns true if there is no credential that can be used.
+bool Credentials::must_wait() const {
+  return refreshable() && clock_->now() >= std::max(fresh_until_, valid_until_);
+}
+
 // Releases the lock while a token is fetched or waited for.
 std::string Credentials::authorization(MutexLock& lock, const TokenWait& wait) {
-  while (refreshable() && clock_->now() >= fresh_until_) {
+  while (must_wait()) {
     if (wait.stop.stop_requested()) throw Cancelled("cancelled before a token was there");
     if (clock_->now() >= wait.deadline) {
       throw TransportError(TransportErrorCode::timeout, "deadline exceeded while waiting for a token");
     }
-    if (failure_ && clock_->now() < failed_until_) std::rethrow_exception(failure_);
-    if (is_fetching_) {
+    if (token_file_.empty())
+      fetch_from_program(lock, wait);
+    else if (is_fetching_)
       wait_for_other(lock, wait);
-    } else {
-      fetch(lock, wait);
-    }
+    else
+      fetch_file(lock);
   }
   return header();
 }
@@ -144,40 +150,69 @@ void Credentials::wait_for_other(MutexLock& lock, const TokenWait& wait) {
   }
 }
 
-void Credentials::fetch(MutexLock& lock, const TokenWait& wait) {
+void Credentials::fetch_file(MutexLock& lock) {
   is_fetching_ = true;
   const std::string last = token_;
   lock.unlock();
-  // A program whose time was cut short by this caller's deadline may succeed for another caller.
-  bool is_shared = !exec_.empty() && time_left(wait, clock_->now()) >= exec_plugin_limit;
   Token token;
   std::exception_ptr failure;
   try {
-    token = token_file_.empty() ? run_plugin(wait) : read_token(last);
-  } catch (const Cancelled&) {
-    failure = std::current_exception();
-    is_shared = false;
+    token = read_token(last);
   } catch (...) {
     failure = std::current_exception();
   }
   lock.lock();
   is_fetching_ = false;
   changed_.notify_all();
-  if (!failure) {
-    take(std::move(token));
-    return;
-  }
-  if (is_shared) {
-    failure_ = failure;
+  if (failure) std::rethrow_exception(failure);
+  take(std::move(token));
+}
+
+void Credentials::fetch_from_program(MutexLock& lock, const TokenWait& wait) {
+  const std::uint64_t before = runs_;
+  start_program();
+  wait_for_other(lock, wait);
+  const bool failed_now = runs_ != before || (!is_fetching_ && clock_->now() < failed_until_);
+  if (failure_ && failed_now) std::rethrow_exception(failure_);
+}
+
+// Begins a run, unless there is one, or the last one has just failed.
+void Credentials::start_program() {
+  if (exec_.empty() || is_fetching_ || (failure_ && clock_->now() < failed_until_)) return;
+  is_fetching_ = true;
+  try {
+    program_ = std::jthread([this](const std::stop_token& stop) { run_program(stop); });
+  } catch (...) {  // there may be no more threads
+    is_fetching_ = false;
+    failure_ = std::current_exception();
     failed_until_ = deadline_after(clock_->now(), pause_after_failure);
   }
-  std::rethrow_exception(failure);
+}
+
+void Credentials::run_program(const std::stop_token& stop) noexcept {
+  Token token;
+  std::exception_ptr failure;
+  try {
+    token = run_plugin(stop);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  MutexLock lock(mutex_);
+  is_fetching_ = false;
+  ++runs_;
+  failure_ = failure;
+  if (failure)
+    failed_until_ = deadline_after(clock_->now(), pause_after_failure);
+  else
+    take(std::move(token));
+  changed_.notify_all();
 }
 
 // The transport gets the certificate before any caller that waits for it goes on.
 void Credentials::take(Token token) {
   token_ = std::move(token.text);
   fresh_until_ = token.fresh_until;
+  valid_until_ = token.valid_until;
   if (!cluster_.tls.client_certificate || exec_.empty()) return;
   const auto before = cluster_.tls.client_certificate->get();
   if (before && token.certificate && *before == *token.certificate) return;
@@ -196,25 +231,29 @@ Credentials::Token Credentials::read_token(const std::string& last) const {
   } else {
     problem = text->empty() ? "the token file is empty" : token_problem(*text);
   }
-  if (problem.empty()) return {std::move(*text), fresh_until};
-  if (!last.empty()) return {last, fresh_until};  // keep using the last valid one
+  if (problem.empty()) return {std::move(*text), fresh_until, fresh_until};
+  if (!last.empty()) return {last, fresh_until, fresh_until};  // keep using the last valid one
   throw ConfigError(token_file_, "", "", problem);
 }
 
-Credentials::Token Credentials::run_plugin(const TokenWait& wait) const {
+Credentials::Token Credentials::run_plugin(const std::stop_token& stop) const {
   const TimePoint now = clock_->now();
-  const ExecCredential credential =
-      run_exec_plugin(exec_, cluster_, {.stop = wait.stop, .limit = time_left(wait, now)});
+  const ExecCredential credential = run_exec_plugin(exec_, cluster_, {.stop = stop});
   if (const std::string problem = token_problem(credential.token); !problem.empty())
     throw ConfigError("credential program " + exec_.command, "", "", problem);
-  Token token{
-      .text = credential.token, .fresh_until = TimePoint::max(), .certificate = credential.certificate};
+  Token token{.text = credential.token,
+              .fresh_until = TimePoint::max(),
+              .valid_until = TimePoint::max(),
+              .certificate = credential.certificate};
   if (!credential.expires) return token;
-  // A minute early, so that no call is sent with a credential that expires in transit. Clamped before it
-  // becomes a Duration, which cannot represent the time until the year 9999.
-  const WallTime::duration left = *credential.expires - clock_->wall_now() - std::chrono::minutes{1};
-  constexpr WallTime::duration least = std::chrono::seconds{1}, most = std::chrono::hours{24 * 365};
-  token.fresh_until = deadline_after(now, std::clamp(left, least, most));
+  // Clamped before it becomes a Duration, which cannot represent the time until the year 9999.
+  const auto in = [now](WallTime::duration left) {
+    constexpr WallTime::duration least = std::chrono::seconds{1}, most = std::chrono::hours{24 * 365};
+    return deadline_after(now, std::clamp(left, least, most));
+  };
+  const WallTime::duration left = *credential.expires - clock_->wall_now();
+  token.fresh_until = in(left - renewal_before_expiry);
+  token.valid_until = in(left - longest_transit);
   return token;
 }
 
