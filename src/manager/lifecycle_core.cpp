@@ -51,11 +51,7 @@ LifecycleCore::Actions LifecycleCore::on_started(std::size_t part, TimePoint) {
   Actions actions;
   if (parts_.at(part).state != State::starting) return actions;
   parts_[part].state = State::running;
-  if (stopping_) {
-    stop_stages(actions);
-  } else {
-    start_stages(actions);
-  }
+  if (!stopping_) start_stages(actions);
   return actions;
 }
 
@@ -97,14 +93,14 @@ void LifecycleCore::begin_stop(TimePoint now) {
   }
 }
 
-// Waits for parts that are still starting: stopping a part during its start would be a race for every owner.
+// Stops parts that are still starting, too: a start may wait for something that never comes.
 void LifecycleCore::stop_stages(Actions& actions) {
   for (const Stage stage : stop_order) {
     bool over = true;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       Part& part = parts_[i];
       if (part.stage != stage) continue;
-      if (part.state == State::running) {
+      if (part.state == State::running || part.state == State::starting) {
         part.state = State::stopping;
         actions.push_back({LifecycleAction::Kind::stop, i});
         if (grace_over_) cancel(i, actions);

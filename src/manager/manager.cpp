@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <deque>
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -247,7 +248,7 @@ class Manager::Impl {
   std::function<std::uint64_t()> term_of_lead() const;
   void post(Notification notification);
   void perform(const LifecycleCore::Actions& actions);
-  void start_part(std::size_t number);
+  bool start_part(std::size_t number);
   void handle_notifications(LifecycleCore::Actions& actions, const std::stop_token& stop)
       EVENKEEL_REQUIRES(mutex_);
   void schedule_stuck_check(TimePoint when) EVENKEEL_EXCLUDES(mutex_);
@@ -499,7 +500,8 @@ void Manager::Impl::post(Notification notification) {
   changed_.notify_all();
 }
 
-void Manager::Impl::start_part(std::size_t number) {
+// Returns false if the part has ended instead of starting.
+bool Manager::Impl::start_part(std::size_t number) {
   detail::Part* part = nullptr;
   {
     MutexLock lock(mutex_);
@@ -513,13 +515,17 @@ void Manager::Impl::start_part(std::size_t number) {
         [this, number](std::exception_ptr error) {
           post({Notification::Kind::ended, number, std::move(error)});
         });
+    return true;
   } catch (...) {
     post({Notification::Kind::ended, number, std::current_exception()});
+    return false;
   }
 }
 
 void Manager::Impl::perform(const LifecycleCore::Actions& actions) {
+  std::set<std::size_t> not_started;  // those that are stopped at once, too
   for (const LifecycleAction& action : actions) {
+    if (not_started.count(action.part) > 0) continue;
     detail::Part* part = nullptr;
     {
       MutexLock lock(mutex_);
@@ -527,7 +533,7 @@ void Manager::Impl::perform(const LifecycleCore::Actions& actions) {
     }
     switch (action.kind) {
       case LifecycleAction::Kind::start:
-        start_part(action.part);
+        if (!start_part(action.part)) not_started.insert(action.part);
         break;
       case LifecycleAction::Kind::stop:
         part->stop();

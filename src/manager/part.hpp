@@ -20,6 +20,7 @@ class Part {
   virtual ~Part() = default;
   /// May throw instead of calling `ended`.
   virtual void start(Started started, Ended ended) = 0;
+  /// Called after start() has returned, perhaps before `started` is called.
   virtual void stop() = 0;
   virtual void cancel() = 0;
 };

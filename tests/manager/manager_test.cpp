@@ -20,6 +20,7 @@
 #include <evenkeel/apiserver/api_server.hpp>
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/manager/manager.hpp>
+#include <evenkeel/webhook/webhook.hpp>
 
 #include "../support/await.hpp"
 #include "../support/sanitized.hpp"
@@ -505,6 +506,22 @@ TEST_F(ManagerTest, NamesOfControllersAreUnique) {
 TEST_F(ManagerTest, RunsOnce) {
   Running(*manager).stop();
   EXPECT_THROW(manager->run({}), std::invalid_argument);
+}
+
+// Nothing is listed before the webhooks serve, as conversions may be needed for that.
+TEST_F(ManagerTest, AStopDoesNotWaitForTheCertificateOfItsWebhooks) {
+  world.install_crd();
+  world.core->inject({.resource = "secrets", .status = 403});
+  ManagerOptions options = world.options();
+  options.lifecycle.grace_period = -1ns;  // unlimited
+  Manager hindered(world.client(), options);
+  hindered.add(controller_for<Gadget>(reconcile_gadget));
+  hindered.add(webhook_for<Gadget>().validates([](const Validation<Gadget>&) { return Verdict(); }));
+  hindered.serve_webhooks({.address = "127.0.0.1:0", .service = {.namespace_ = "default"}});
+  Running running(hindered);
+  world.wait_for_line("the certificates of the webhooks cannot be stored; retrying");
+  EXPECT_EQ(hindered.totals().objects, 0U);
+  running.stop();
 }
 
 TEST_F(ManagerTest, KnowsTheCrdsOfItsCustomKindsOnce) {

@@ -37,7 +37,8 @@ struct LifecycleOptions {
 struct LifecycleAction {
   enum class Kind : std::uint8_t {
     start,   ///< Start the part, then call on_started() or on_ended().
-    stop,    ///< Stop accepting work, let running work finish, then call on_ended().
+    stop,    ///< Stop accepting work, let running work finish, then call on_ended(). May come before
+             ///< on_started(), which is optional then: a start that waits for something ends.
     cancel,  ///< Trigger the stop tokens of running work.
   };
   Kind kind = Kind::start;
