@@ -265,13 +265,15 @@ void ShardCore::on_listed(std::uint64_t id, const std::vector<Json>& leases, con
     return !names.contains(each.first) && !each.second.lease.is_null() &&
            !is_newer(each.second.version, version);
   });
-  if (table_ && !names.contains(options_.ring) && !is_newer(table_version(), version)) forget_table(now);
+  if (has_table_lease() && !names.contains(options_.ring) && !is_newer(table_version(), version))
+    forget_table(now);
   look_for_lost_holders(now);
 }
 
 void ShardCore::on_answered(std::uint64_t id, const Json& lease, TimePoint now) {
   const auto done = finish(id);
   if (!done) return;
+  if (done->purpose == Purpose::table) conflicts_ = 0;
   if (done->purpose == Purpose::sweep) {
     members_.erase(done->name);
   } else {
@@ -280,9 +282,12 @@ void ShardCore::on_answered(std::uint64_t id, const Json& lease, TimePoint now) 
 }
 
 void ShardCore::on_conflict(std::uint64_t id, TimePoint now) {
-  if (!finish(id)) return;
+  const auto refused = finish(id);
+  if (!refused) return;
   must_list_ = true;
   list_at_ = now;
+  if (refused->purpose == Purpose::table && ++conflicts_ >= most_conflicts)
+    write_at_ = deadline_after(now, options_.retry_period);
 }
 
 void ShardCore::on_failure(std::uint64_t id, TimePoint now) {
@@ -310,7 +315,7 @@ void ShardCore::on_deleted(const Json& lease, TimePoint now) {
   const std::string name = lease.at({"metadata", "name"}).string_or("");
   const std::string version = lease.at({"metadata", "resourceVersion"}).string_or("");
   if (name == options_.ring) {
-    if (table_ && is_newer(version, table_version())) forget_table(now);
+    if (has_table_lease() && is_newer(version, table_version())) forget_table(now);
   } else if (const auto found = members_.find(name);
              found != members_.end() && is_newer(version, found->second.version)) {
     members_.erase(found);

@@ -170,12 +170,13 @@ class ShardCore {
   Duration rank_delay(const std::set<std::string>& among) const;
   std::optional<Pending> finish(std::uint64_t id);
   void drain(Slot slot, Held& held);
+  bool has_table_lease() const { return !table_lease_.is_null(); }
   std::string table_version() const;
 
   const ShardCoreOptions options_;
   std::map<std::string, Member> members_;  // by name; this member's own is not in it
   std::optional<ShardTable> table_;
-  Json table_lease_;  // the document that it was read from
+  Json table_lease_;  // the document that it was read from, or could not be; null: there is none
   std::map<Slot, Held> held_;
   std::vector<Change> changes_;
   std::string problem_;
@@ -187,7 +188,11 @@ class ShardCore {
   bool leaving_ = false;
   bool left_ = false;
   TimePoint list_at_ = TimePoint::min();
-  TimePoint write_at_ = TimePoint::min();    // earliest time of the next write of the table
+  TimePoint write_at_ = TimePoint::min();  // earliest time of the next write of the table
+  // Refused writes of the table in a row. From this number on a pause comes after each: other members write
+  // it faster than this one, or something in front of the server refuses each write.
+  static constexpr unsigned most_conflicts = 5;
+  unsigned conflicts_ = 0;
   TimePoint quarantine_ = TimePoint::min();  // the table was deleted; its holders may still run
   TimePoint look_at_ = TimePoint::min();     // without an input: time of the next look at the plan
   std::optional<TimePoint> undone_since_;    // the plan differs from the table

@@ -137,6 +137,8 @@ class Shards::State final : public std::enable_shared_from_this<State> {
             const std::stop_token& lost) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
   std::vector<bool> apply_changes() EVENKEEL_REQUIRES(mutex_);
   bool take_table() EVENKEEL_REQUIRES(mutex_);
+  std::vector<ShardCore::Change> due_changes() EVENKEEL_REQUIRES(mutex_);
+  bool is_resized() const EVENKEEL_REQUIRES(mutex_);
   void tell_needed(MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
   void note_drained(Slot slot) EVENKEEL_REQUIRES(mutex_);
   TimePoint cancel_late_runs() EVENKEEL_REQUIRES(mutex_);
@@ -171,6 +173,7 @@ class Shards::State final : public std::enable_shared_from_this<State> {
   bool leaving_ EVENKEEL_GUARDED_BY(mutex_) = false;
   std::vector<std::stop_source> to_stop_ EVENKEEL_GUARDED_BY(mutex_);
   std::vector<SlotState> slots_ EVENKEEL_GUARDED_BY(mutex_);
+  std::vector<ShardCore::Change> waiting_changes_ EVENKEEL_GUARDED_BY(mutex_);
   detail::SlotRanges ranges_ EVENKEEL_GUARDED_BY(mutex_);          // of the slots; empty for other divisions
   std::vector<std::uint64_t> hashes_ EVENKEEL_GUARDED_BY(mutex_);  // of the namespaces, for a new table
   detail::HeldShare share_ EVENKEEL_GUARDED_BY(mutex_);
@@ -359,8 +362,8 @@ void Shards::State::leave() noexcept {
 std::vector<bool> Shards::State::apply_changes() {
   std::vector<bool> gained;
   const bool has_waited = take_table();
-  for (const ShardCore::Change& change : core_->take_changes()) {
-    if (change.slot >= slots_.size()) continue;
+  for (const ShardCore::Change& change : due_changes()) {
+    if (change.slot >= slots_.size()) continue;  // of a table with more slots
     SlotState& slot = slots_[change.slot];
     switch (change.kind) {
       case ShardCore::Change::Kind::gained:
@@ -408,6 +411,27 @@ bool Shards::State::take_table() {
   if (slots_.size() != table.slots.size()) slots_ = std::vector<SlotState>(table.slots.size());
   if (others) ranges_ = table.ranges;
   return others;
+}
+
+// Returns the changes of the slots as they are divided here. While the table has another number of slots,
+// runs of the old ones end, and all other changes wait.
+std::vector<ShardCore::Change> Shards::State::due_changes() {
+  std::vector<ShardCore::Change> due = std::exchange(waiting_changes_, {});
+  for (ShardCore::Change& change : core_->take_changes()) due.push_back(std::move(change));
+  if (!is_resized()) return due;
+  const auto ends_old = [this](const ShardCore::Change& change) {
+    return change.kind == ShardCore::Change::Kind::lost && change.slot < slots_.size() &&
+           slots_[change.slot].phase != Phase::other && slots_[change.slot].generation == change.generation;
+  };
+  const auto waiting = std::stable_partition(due.begin(), due.end(), ends_old);
+  waiting_changes_.assign(waiting, due.end());
+  due.erase(waiting, due.end());
+  return due;
+}
+
+// Returns true if the table has another number of slots than this object, whose runs have not ended yet.
+bool Shards::State::is_resized() const {
+  return core_ && core_->table() && core_->table()->slots.size() != slots_.size();
 }
 
 void Shards::State::note_drained(Slot slot) {
@@ -458,6 +482,7 @@ void Shards::State::lose_all() {
     slot.phase = Phase::other;
     to_stop_.push_back(slot.stop);
   }
+  waiting_changes_.clear();
   list_version_.clear();
   gone_ = restart_ = false;
 }
@@ -492,7 +517,7 @@ void Shards::State::exit(Slot slot) noexcept {
 
 std::optional<Slot> Shards::State::slot_of(std::string_view namespace_, std::string_view name) const {
   MutexLock lock(mutex_);
-  if (slots_.empty()) return std::nullopt;
+  if (slots_.empty() || is_resized()) return std::nullopt;
   if (options_.by == ShardBy::namespace_range) {
     if (ranges_.size() != slots_.size()) return std::nullopt;
     return detail::slot_in(ranges_, namespace_, name,

@@ -84,6 +84,56 @@ TEST(ShardCore, GivesTheSlotsOfAMemberAwayOnlyWhenItsEndIsKnown) {
   EXPECT_EQ(ShardTable::read(request->body).slots[0], (SlotEntry{"ring-2", "", 2}));
 }
 
+TEST(ShardCore, MakesAnotherTableWhenOneThatCannotBeReadWasDeleted) {
+  for (const bool is_seen : {true, false}) {
+    ShardCore core(options("object"));
+    TimePoint now{1h};
+    std::optional<ShardCore::Request> request;
+    const auto next = [&] { request = core.next_step(now, WallTime()).request; };
+    Json broken = lease("ring", "ring-1", "6");
+    broken["metadata"]["annotations"][ShardTable::annotation] = "?";
+    next();
+    core.on_listed(request->id, {broken}, "6", now);
+    next();
+    EXPECT_FALSE(request);
+    EXPECT_NE(core.problem(), "");
+    if (is_seen) {
+      core.on_deleted(with_version(broken, "7"), now);
+    } else {
+      core.on_gap();
+      next();
+      core.on_listed(request->id, {}, "7", now);
+    }
+    EXPECT_EQ(core.problem(), "");
+    now += 15s;
+    next();
+    ASSERT_TRUE(request) << is_seen;
+    EXPECT_EQ(request->ask, ShardCore::Ask::create);
+    EXPECT_EQ(request->name, "ring");
+  }
+}
+
+// A webhook that refuses each write of the table, for instance.
+TEST(ShardCore, PausesAfterManyRefusedWritesOfTheTable) {
+  ShardCore core(options("object"));
+  TimePoint now{1h};
+  std::optional<ShardCore::Request> request;
+  const auto next = [&] { request = core.next_step(now, WallTime()).request; };
+  int writes = 0;
+  for (next(); request; next()) {
+    if (request->ask == ShardCore::Ask::list) {
+      core.on_listed(request->id, {}, "6", now);
+    } else {
+      core.on_conflict(request->id, now);
+      ASSERT_LE(++writes, 5);
+    }
+  }
+  EXPECT_EQ(writes, 5);
+  now += 2s;
+  next();
+  EXPECT_TRUE(request);
+}
+
 /// A member "ring-2" by namespace, whose driver is the test.
 class ShardCoreDivision : public ::testing::Test {
  protected:

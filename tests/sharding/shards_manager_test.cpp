@@ -7,7 +7,9 @@
 #include <memory>
 #include <set>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -19,6 +21,7 @@
 #include <evenkeel/serve/server.hpp>
 
 #include "manager/world.hpp"
+#include "sharding/shard_table.hpp"
 
 namespace evenkeel::shards_manager {
 namespace {
@@ -227,6 +230,42 @@ TEST_F(ShardsManagerConcurrency, ATakenLeaseEndsTheMembershipAndTheReplicaJoinsA
   });
   EXPECT_EQ(first.shards()->status().lost, 16U);
   EXPECT_EQ(first.shards()->problem(), "");
+}
+
+// A key is in another slot then, which may have another owner. If this process is suspended for long, the
+// replica joins again, and the same holds.
+TEST_F(ShardsManagerConcurrency, ATableWithMoreSlotsRunsNoKeyBeforeTheRunsOfTheOldSlotsHaveEnded) {
+  ShardOptions quick = *options("first").shards;
+  quick.lease_duration = 1s;
+  quick.renew_deadline = 800ms;
+  quick.retry_period = 100ms;
+  Shards shards(world.client(), quick);
+  std::jthread thread([&shards](const std::stop_token& stop) { shards.run(stop); });
+  world.wait_until([&] { return shards.status().owned == 16; });
+  std::optional<ShardRun> run = shards.begin("default", "stubborn");
+  ASSERT_TRUE(run);
+  const std::stop_callback on_stop(run->stop(), [this] { world.happenings->note(); });
+
+  const std::vector<detail::SlotEntry> slots(32, {shards.status().member, "", 9});
+  const std::string table = detail::ShardTable{.slots = slots}.text();
+  const Json change = Json::object(
+      {{"metadata",
+        Json::object({{"annotations", Json::object({{detail::ShardTable::annotation, table}})}})}});
+  world.patch("/apis/coordination.k8s.io/v1/namespaces/default/leases/op", change.dump());
+  world.wait_until([&] { return run->stop().stop_requested(); });
+  const TimePoint taken = real_clock()->now() + 2 * quick.lease_duration;  // by the new slots' holder
+  world.wait_until([&] { return real_clock()->now() >= taken; });
+  EXPECT_EQ(shards.status().owned, 0U);
+  const auto runnable = [&shards] {
+    int count = 0;
+    for (int i = 0; i < 40; ++i) count += shards.owns("default", std::to_string(i)) ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(runnable(), 0);
+
+  run.reset();
+  world.wait_until([&] { return shards.status().owned == 32; });
+  EXPECT_EQ(runnable(), 40);
 }
 
 TEST_F(ShardsManagerConcurrency, RefusesAnElectionBesideShardsAndTasksOfALeader) {
