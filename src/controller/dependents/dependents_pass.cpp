@@ -16,10 +16,6 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-// Times after which the next pass looks for what causes no event.
-constexpr Duration look_for_kind_after = std::chrono::minutes{1};
-constexpr Duration look_for_list_after = std::chrono::seconds{1};
-
 std::string message_of(const std::exception_ptr& error) {
   return outcome_of(error, false).message;
 }
@@ -68,9 +64,9 @@ DependentStatus DependentsPass::status_of(const DependentsCore& core, std::size_
   status.declared = entry.node != nullptr;
   const bool waits = status.state == DependentState::waiting || status.state == DependentState::deleting;
   const LateState* const kind = kind_of(entry);
-  if (kind != nullptr && kind->kind == LateState::Kind::unread && waits)
-    status.look_again_in = look_for_list_after;
-  if (status.state == DependentState::not_served) status.look_again_in = look_for_kind_after;
+  if (kind == nullptr) return status;
+  if (status.state == DependentState::not_served || (waits && kind->kind == LateState::Kind::unread))
+    status.look_again_in = kind->recheck_after;
   return status;
 }
 

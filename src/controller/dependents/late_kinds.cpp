@@ -17,6 +17,11 @@ namespace {
 constexpr Duration missing_period = std::chrono::seconds{10};
 // Longest wait of a pass for a first list.
 constexpr Duration longest_wait = std::chrono::seconds{2};
+// Times after which a pass looks for what causes no event. A list that fails, as without the right to it, is
+// tried again by the watch, with its own back-off.
+constexpr Duration recheck_missing = std::chrono::minutes{1};
+constexpr Duration recheck_failing = std::chrono::minutes{1};
+constexpr Duration recheck_slow = std::chrono::seconds{1};
 constexpr Duration step_of_wait = std::chrono::milliseconds{10};
 
 /// Passes events on, but not the end of the first list, which was reported before.
@@ -34,7 +39,7 @@ std::string text_of(const ResourceId& resource) {
 }
 
 LateState not_served(const ResourceId& resource) {
-  return {LateState::Kind::not_served, "the server does not serve " + text_of(resource)};
+  return {LateState::Kind::not_served, "the server does not serve " + text_of(resource), recheck_missing};
 }
 
 bool is_missing(const Informer& informer) {
@@ -50,9 +55,12 @@ LateState wait_for(Context& context, const ResourceId& resource, const Informer&
     context.check();
   }
   if (informer.synced()) return {};
-  const std::string error = informer.health().last_error;
-  return {LateState::Kind::unread, "the first list of " + text_of(resource) + " has not been read" +
-                                       (error.empty() ? "" : ": " + error)};
+  const InformerHealth health = informer.health();
+  const std::string& error = health.last_error;
+  return {
+      LateState::Kind::unread,
+      "the first list of " + text_of(resource) + " has not been read" + (error.empty() ? "" : ": " + error),
+      health.problem == WatchProblem::none ? recheck_slow : recheck_failing};
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ struct LateState {
     not_served,  ///< It is not watched either.
   };
   Kind kind = Kind::served;
-  std::string why = {};  ///< Unless it is served.
+  std::string why = {};                       ///< Unless it is served.
+  Duration recheck_after = Duration::zero();  ///< Time after which that may have changed without an event.
 };
 
 /// The late kinds of a graph, in the caches of all controllers that have the graph. The server is asked at
