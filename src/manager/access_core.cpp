@@ -53,10 +53,11 @@ AccessActions AccessCore::on_request(std::uint64_t request, const http::AccessQu
     found = tokens_.end();
   }
   if (found == tokens_.end()) {
-    if (!make_room(tokens_, options_.max_tokens, now)) {
+    if (token_reviews_ >= options_.max_token_reviews || !make_room(tokens_, options_.max_tokens, now)) {
       decide(AccessResult::busy);
       return actions;
     }
+    ++token_reviews_;
     tokens_[question.token].waiting.push_back(asked);
     actions.token_reviews.push_back(question.token);
   } else if (!found->second.until) {
@@ -73,6 +74,7 @@ AccessActions AccessCore::on_token_review(const std::string& token, const Json& 
   AccessActions actions;
   const auto found = tokens_.find(token);
   if (found == tokens_.end() || found->second.until) return actions;
+  --token_reviews_;
   const std::vector<Waiting> waiting = std::exchange(found->second.waiting, {});
   const bool known =
       status["authenticated"].bool_or(false) && !status.at({"user", "username"}).string_or("").empty();

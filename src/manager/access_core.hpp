@@ -30,8 +30,10 @@ struct AccessOptions {
   Duration token_ttl = std::chrono::minutes{1};    ///< Of a token, accepted or not.
   Duration allowed_ttl = std::chrono::minutes{5};  ///< Of a right that a user has.
   Duration denied_ttl = std::chrono::seconds{30};  ///< Of a right that a user lacks.
-  std::size_t max_tokens = 256;            ///< Tokens remembered; the ones that end first are dropped.
-  std::size_t max_rights = 1024;           ///< Likewise of rights.
+  std::size_t max_tokens = 256;   ///< Tokens remembered; the ones that end first are dropped.
+  std::size_t max_rights = 1024;  ///< Likewise of rights.
+  /// Reviews of tokens that run at the same time. Anybody who reaches the endpoint can cause them.
+  std::size_t max_token_reviews = 32;
   std::size_t max_token_size = 16u << 10;  ///< Longer tokens are refused without a review.
 };
 
@@ -41,7 +43,7 @@ enum class AccessResult : std::uint8_t {
   unknown,   ///< The API server does not know the token.
   denied,    ///< The user lacks the right.
   failed,    ///< A review failed.
-  busy,      ///< More reviews run than can be remembered.
+  busy,      ///< Too many reviews run.
 };
 
 struct AccessVerdict {
@@ -97,6 +99,7 @@ class AccessCore {
 
   const AccessOptions options_;
   std::map<std::string, Token> tokens_;
+  std::size_t token_reviews_ = 0;  // that run
   std::map<std::string, Right> rights_;
 };
 

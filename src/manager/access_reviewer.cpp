@@ -53,7 +53,9 @@ std::optional<http::Response> refusal_of(const AccessVerdict& verdict, const htt
 class AccessReviewer final : public std::enable_shared_from_this<AccessReviewer> {
  public:
   AccessReviewer(const Client& client, std::shared_ptr<const Clock> clock, Log log)
-      : client_(client.with({.timeout = review_timeout})), clock_(std::move(clock)), log_(std::move(log)) {}
+      : client_(client.with({.timeout = review_timeout, .without_flow_control = true})),
+        clock_(std::move(clock)),
+        log_(std::move(log)) {}
 
   void review(const http::AccessQuestion& question, http::AccessDecided decided) EVENKEEL_EXCLUDES(mutex_) {
     AccessActions actions;

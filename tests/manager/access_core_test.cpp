@@ -141,13 +141,15 @@ TEST_F(AccessCoreTest, ItsMemoryIsBounded) {
   EXPECT_EQ(core.rights(), 1024U);
 }
 
-TEST_F(AccessCoreTest, RefusesWhenReviewsFillTheMemory) {
-  for (std::uint64_t at = 1; at <= 256; ++at) {
+TEST_F(AccessCoreTest, RefusesWhenTooManyReviewsRun) {
+  for (std::uint64_t at = 1; at <= 32; ++at) {
     core.on_request(at, {.token = "t" + std::to_string(at), .verb = "get", .path = "/"}, now);
   }
   const AccessActions full = core.on_request(999, metrics, now);
   ASSERT_THAT(full.verdicts, SizeIs(1));
   EXPECT_EQ(full.verdicts[0].result, AccessResult::busy);
+  core.on_token_review("t1", Json(), now);
+  EXPECT_THAT(core.on_request(1000, metrics, now).token_reviews, ElementsAre("t"));
 }
 
 }  // namespace
