@@ -83,9 +83,6 @@ class ClusterMember : public std::enable_shared_from_this<ClusterMember> {
   const Log log_;
   const std::shared_ptr<ReachMonitor> monitor_;
   std::stop_source stop_;
-  LoopAlarm alarm_;                    // sends probes
-  LoopAlarm cancelling_;               // triggers stop_
-  LoopAlarm flushing_;                 // ends the wait of retire()
   std::function<void()> on_freed_;     // used by the thread of the loop; set by retire()
   std::shared_ptr<Cluster> made_;      // used by the thread of the loop
   std::shared_ptr<http::Call> probe_;  // the last one; used by the thread of the loop
@@ -98,6 +95,10 @@ class ClusterMember : public std::enable_shared_from_this<ClusterMember> {
   std::uint64_t reconciles_ EVENKEEL_GUARDED_BY(mutex_) = 0;
   std::uint64_t failures_ EVENKEEL_GUARDED_BY(mutex_) = 0;
   std::uint64_t deferred_ EVENKEEL_GUARDED_BY(mutex_) = 0;
+  // Last: their jobs, on the thread of the loop, end before what they use is destroyed.
+  LoopAlarm alarm_;       // sends probes
+  LoopAlarm cancelling_;  // triggers stop_
+  LoopAlarm flushing_;    // ends the wait of retire()
 };
 
 }  // namespace detail

@@ -86,7 +86,10 @@ bool KubeconfigDirectory::list(std::set<std::string>& files) {
   for (fs::directory_iterator at(directory_, error), end; !error && at != end; at.increment(error)) {
     const std::string file = at->path().filename().string();
     std::error_code ignored;
-    if (!file.starts_with('.') && !fs::is_directory(at->path(), ignored)) files.insert(file);
+    const fs::file_status status = fs::status(at->path(), ignored);
+    const bool can_block =
+        fs::exists(status) && !fs::is_regular_file(status);  // as a pipe does, or a directory
+    if (!file.starts_with('.') && !can_block) files.insert(file);
   }
   complain("", error ? directory_ + ": " + error.message() : std::string());
   return !error;

@@ -135,9 +135,20 @@ class WebhookPart final : public detail::Part {
       open(found.serving);
       started();
     } else if (!(found.serving == current.serving)) {
-      server->set_certificate(found.serving);
+      replace(*server, found.serving, current.serving);
     }
     current = std::move(found);
+  }
+
+  // Sets `fresh` back to the last certificate if OpenSSL does not accept it, for instance for a weak key.
+  void replace(WebhookServer& server, http::TlsPair& fresh, const http::TlsPair& last) const {
+    try {
+      server.set_certificate(fresh);
+    } catch (const std::exception& error) {
+      environment_.log.error("the new certificate of the webhooks cannot be used; the last one stays",
+                             {{"error", error.what()}});
+      fresh = last;
+    }
   }
 
   void note(std::string& last, const char* problem) const {

@@ -113,9 +113,17 @@ std::optional<Routes::Found> Routes::find(std::string_view path) const {
   return std::nullopt;
 }
 
+bool is_loopback_origin(std::string_view origin) {
+  const std::size_t scheme = origin.find("://");
+  return scheme != std::string_view::npos && is_loopback_name(without_port(origin.substr(scheme + 3)));
+}
+
 bool from_this_machine(const Headers& headers, bool peer_is_loopback) {
   if (!peer_is_loopback) return false;
   if (is_forwarded(headers)) return false;
+  // A web page that posts through a forwarded port.
+  const std::string* const origin = headers.find("Origin");
+  if (origin != nullptr && !is_loopback_origin(*origin)) return false;
   const std::string* host = nullptr;
   for (const auto& [name, value] : headers) {
     if (!equal_ignoring_case(name, "Host")) continue;

@@ -44,7 +44,8 @@ class Routes {
 /// Returns true if a request comes from this machine: `peer_is_loopback`, its Host is "localhost", an address
 /// of 127.0.0.0/8 or "[::1]", each with or without a port, and no proxy header marks it as forwarded. The
 /// Host check keeps out pages in a browser on this machine whose name resolves to a loopback address (DNS
-/// rebinding). A proxy on this machine that adds no header is indistinguishable from a local client.
+/// rebinding), and so does that of Origin, which must be a loopback address, too, if there is one. A proxy on
+/// this machine that adds no header is indistinguishable from a local client.
 bool from_this_machine(const Headers& headers, bool peer_is_loopback);
 /// Returns the word after "Bearer" in the Authorization header; empty if there is none.
 std::string_view bearer_token(const Headers& headers);

@@ -44,7 +44,7 @@ void Session::start() {
 }
 
 void Session::expect_within(Duration time) {
-  deadline_ = Steady::now() + time;
+  deadline_ = deadline_after(Steady::now(), time);
   arm_timer();
 }
 

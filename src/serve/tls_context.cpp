@@ -27,6 +27,8 @@ int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size, co
 asio::ssl::context make_tls_context(const std::string& certificate, const std::string& key) {
   asio::ssl::context context(asio::ssl::context::tls_server);
   SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
+  // A key with a passphrase is refused; OpenSSL would ask for it on the terminal.
+  context.set_password_callback([](std::size_t, asio::ssl::context::password_purpose) { return ""; });
   context.use_certificate_chain(asio::buffer(certificate));
   context.use_private_key(asio::buffer(key), asio::ssl::context::pem);
   SSL_CTX_set_alpn_select_cb(context.native_handle(), choose_protocol, nullptr);

@@ -89,6 +89,9 @@ TEST(Routes, LocalRequestsComeFromALoopbackAddressForALoopbackHost) {
   EXPECT_FALSE(from_this_machine({}, true));
   EXPECT_FALSE(from_this_machine({{"Host", "localhost"}, {"X-Forwarded-For", "10.0.0.9"}}, true));
   EXPECT_FALSE(from_this_machine({{"Host", "localhost"}, {"Forwarded", "for=10.0.0.9"}}, true));
+  EXPECT_TRUE(from_this_machine({{"Host", "localhost"}, {"Origin", "http://localhost:8080"}}, true));
+  EXPECT_FALSE(from_this_machine({{"Host", "localhost"}, {"Origin", "https://evil.example"}}, true));
+  EXPECT_FALSE(from_this_machine({{"Host", "localhost"}, {"Origin", "null"}}, true)) << "of a sandboxed page";
 }
 
 TEST(Routes, AHostIsThisMachineOnlyIfAllOfItIsALoopbackName) {
