@@ -382,7 +382,9 @@ void CurlLoop::serve(CurlExchange& exchange) {
 
 void CurlLoop::expire() {
   const TimePoint at = now();
-  while (!timers_.empty() && timers_.begin()->first <= at) {
+  // Each at most once: one that is due again at once must not hold up the others.
+  for (std::size_t left = timers_.size(); left > 0 && !timers_.empty() && timers_.begin()->first <= at;
+       --left) {
     CurlExchange& exchange = *timers_.begin()->second;
     disarm(exchange);
     if (exchange.user_socket >= 0) {

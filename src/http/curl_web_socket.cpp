@@ -494,6 +494,8 @@ void CurlWebSocket::proceed() {
     lock.lock();
     if (thrown && !has_ended()) error_ = thrown;
   }
+  // Its end may not be taken for long: a paused exchange is due no more.
+  if (has_ended()) next_ping_ = TimePoint::max();
 }
 
 void CurlWebSocket::start_due() {

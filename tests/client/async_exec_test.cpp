@@ -16,6 +16,7 @@
 #include <evenkeel/client/errors.hpp>
 #include <evenkeel/client/exec_call.hpp>
 #include <evenkeel/client/pod_connection_call.hpp>
+#include <evenkeel/http/curl_transport.hpp>
 #include <evenkeel/http/event_loop.hpp>
 
 #include "../http/certificates.hpp"
@@ -171,6 +172,35 @@ TEST_F(AsyncExecConcurrency, APausedCallGetsNothingUntilItIsResumed) {
   call->resume();
   EXPECT_EQ(end.get_future().get().value(), 0);
   EXPECT_EQ(got, whole);
+}
+
+TEST_F(AsyncExecConcurrency, APausedCallThatHasEndedHoldsNothingUp) {
+  serve([&](WebSocketPeer& peer, const http::Request&) {
+    peer.send(1, "all");
+    peer.send(3, success);
+    peer.close();
+  });
+  constexpr Duration ping_interval = 100ms;
+  const http::CurlTransportOptions options{
+      .server = server_->url(), .proxy = "", .dead_peer_timeout = 4 * ping_interval};
+  const Client client = this->client({.transport = http::make_curl_transport(options)});
+  std::promise<Outcome<int>> end;
+  std::promise<void> paused, started;
+  std::shared_ptr<ExecCall> call;
+  call = start_exec(client, web_, {.command = {"echo"}},
+                    {.on_start = [&] { started.get_future().get(); },
+                     .on_output =
+                         [&](const ProcessOutput&) {
+                           call->pause();
+                           paused.set_value();
+                         },
+                     .on_end = [&](Outcome<int> code) { end.set_value(std::move(code)); }});
+  started.set_value();
+  paused.get_future().get();
+  const auto pinged = std::chrono::steady_clock::now() + 2 * ping_interval;
+  test::await("the time of several pings", [&] { return std::chrono::steady_clock::now() >= pinged; });
+  call->cancel();
+  EXPECT_THAT(text_of(end.get_future().get().error()), HasSubstr(": cancelled"));
 }
 
 TEST_F(AsyncExecConcurrency, ErrorsAreThoseOfABlockingCall) {
