@@ -291,6 +291,14 @@ class Cache::Impl final : public detail::Job {
     return nullptr;
   }
 
+  /// Returns true if an informer of which the store was read still holds this namespace. Otherwise its share
+  /// was narrowed meanwhile, and what was not found may exist: the server has to be asked.
+  bool still_holds(const Informer& informer, const std::string& namespace_) const {
+    if (informer.holds(namespace_)) return true;
+    note_live_read(informer.resource());
+    return false;
+  }
+
   /// Returns true if this informer keeps what the index needs.
   static bool is_indexed(const Informer& informer, const ResourceId& resource, const IndexDefinition& index) {
     return same_resource(informer.resource(), resource) &&
@@ -682,7 +690,9 @@ std::optional<WireObject> Cache::find_parts(const detail::PartsRead& read, const
     if (live == nullptr) return impl_->give_up();
     impl_->read_unknown(*informer, {{scope, key.name}}, *live);
   }
-  return informer->store().find(scope, key.name);
+  WireObject found = informer->store().find(scope, key.name);
+  if (!impl_->still_holds(*informer, scope)) return std::nullopt;
+  return found;
 }
 
 std::optional<std::vector<WireObject>> Cache::list_parts(const detail::PartsRead& read,
@@ -706,6 +716,7 @@ std::optional<std::vector<WireObject>> Cache::list_parts(const detail::PartsRead
   std::optional<std::string_view> only;
   if (!scope.empty()) only = scope;
   auto objects = informer->store().list(only, selection(options.label_selector));
+  if (!impl_->still_holds(*informer, scope)) return std::nullopt;
   if (options.limit != 0 && objects.size() > options.limit) objects.resize(options.limit);
   return objects;
 }
@@ -723,7 +734,9 @@ std::optional<std::vector<WireObject>> Cache::owned_parts(const detail::PartsRea
     return std::nullopt;
   }
   if (!impl_->know_all(*informer, scope, live)) return impl_->give_up();
-  return informer->store().by_owner(uid, {.namespace_ = scope});
+  auto objects = informer->store().by_owner(uid, {.namespace_ = scope});
+  if (!impl_->still_holds(*informer, scope)) return std::nullopt;
+  return objects;
 }
 
 std::vector<WireObject> Cache::indexed_parts(const detail::PartsRead& read, const IndexQuery& query,
@@ -737,7 +750,10 @@ std::vector<WireObject> Cache::indexed_parts(const detail::PartsRead& read, cons
   std::optional<std::string_view> only;
   if (!options.namespace_.empty()) only = options.namespace_;
   impl_->read_unknown(*informer, informer->store().unknown(only), live);  // the server has no such index
-  return informer->store().by_index(query.index, query.value, options);
+  auto objects = informer->store().by_index(query.index, query.value, options);
+  if (!informer->holds(options.namespace_))
+    impl_->refuse_index_read(resource, query.index, options.namespace_);
+  return objects;
 }
 
 std::vector<WireObject> detail::list_owned(const Client& client, const ResourceId& resource,
@@ -762,7 +778,9 @@ std::optional<bool> Cache::contains(const ResourceId& resource, const ObjectKey&
   impl_->observe_find(resource, scope, key.name);
   const auto informer = impl_->serving({resource, {.form = WireForm::metadata_only}}, scope);
   if (informer == nullptr || informer->store().is_unknown(scope, key.name)) return std::nullopt;
-  return static_cast<bool>(informer->store().find(scope, key.name));
+  const bool found = static_cast<bool>(informer->store().find(scope, key.name));
+  if (!informer->holds(scope)) return std::nullopt;
+  return found;
 }
 
 detail::DecodedObjects& Cache::decoded() const noexcept {

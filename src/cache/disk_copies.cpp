@@ -112,6 +112,7 @@ void DiskCopies::write_all() {
 void DiskCopies::write(Entry& entry, const Informer& informer) {
   const auto [objects, version] = informer.store().resume_point();
   if (version.empty() || version == entry.version) return;
+  if (!informer.holds({})) return;  // its share was narrowed meanwhile
   if (fs::create_directories(options_.directory)) fs::permissions(options_.directory, fs::perms::owner_all);
   auto written = entry.file->write(version, objects, room_for(entry));
   if (!written) {

@@ -152,9 +152,10 @@ class Informer::Impl final : public detail::Job {
   void change_share(const std::function<void(detail::CacheShare&)>& change) {
     MutexLock lock(mutex_);
     const HashRanges before = share_.wanted();
+    const bool was_selected = share_.is_selected();  // a share of all objects is labelled, too
     change(share_);
     divided_.store(share_.is_divided(), std::memory_order_release);
-    if (share_.wanted() == before) return;
+    if (share_.wanted() == before && share_.is_selected() == was_selected) return;
     share_changed_.store(true, std::memory_order_release);
     lock.unlock();
     parts_.runner->wake(*this);

@@ -505,6 +505,8 @@ void ObjectStore::commit(const std::vector<StoreDelta>& deltas, detail::Counted<
 void ObjectStore::retire(const StoreDelta& delta) {
   if (delta.type == EventType::deleted)
     own_->on_removed(delta.old);
+  else if (delta.type == EventType::added)
+    own_->on_added(delta.object);
   else
     own_->on_stored(delta.object);
   unknown_.store(own_->unknown(), std::memory_order_release);

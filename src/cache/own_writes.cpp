@@ -164,6 +164,11 @@ void OwnWrites::on_stored(const WireObject& object) {
   settle(at, unknown);
 }
 
+void OwnWrites::on_added(const WireObject& object) {
+  if (!removals_.empty()) std::erase(removals_, std::hash<std::string_view>()(object.uid()));
+  on_stored(object);
+}
+
 void OwnWrites::on_removed(const WireObject& object) {
   const std::size_t hash = std::hash<std::string_view>()(object.uid());
   if (removals_.size() < remembered_removals)

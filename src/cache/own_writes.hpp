@@ -66,7 +66,8 @@ struct PendingTable {
 /// The pending effects on the objects of a store.
 /// Driver: the owner of the store
 ///  1. calls on_write() with each effect, and the state that the watch has delivered of its object;
-///  2. calls on_stored() and on_removed() with each change that the watch delivers, and on_reached() with the
+///  2. calls on_added(), on_stored() and on_removed() with each change that the watch delivers, and
+///  on_reached() with the
 ///     resourceVersion that it has reached then;
 ///  3. calls on_timeout() with the time before it reads, if next_due() has passed;
 ///  4. passes the delivered state of an object through PendingWrites::over() when it is read.
@@ -81,6 +82,8 @@ class OwnWrites {
   using Entries = PendingTable::Map;
 
   void on_write(WriteEffect effect, const WireObject& delivered);
+  /// The object was not there: it is new, or has come back into the selection.
+  void on_added(const WireObject& object);
   void on_stored(const WireObject& object);
   void on_removed(const WireObject& object);
   /// A version that is not greater than the last one means that the server was restored: it may have lost the

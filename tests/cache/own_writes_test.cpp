@@ -116,6 +116,17 @@ TEST_F(OwnWrites, AnAnswerThatComesAfterTheDeletionShowsNothing) {
   EXPECT_FALSE(store_.find("default", "a")) << "the watch has removed that uid";
 }
 
+// A DELETED of a watch with a selector says that the object is not selected any more.
+TEST_F(OwnWrites, AreShownOfAnObjectThatWasNotSelectedForATime) {
+  store_.remove(object({.name = "b", .version = "11", .uid = "ub"}));
+  store_.apply(object({.name = "b", .version = "12", .uid = "ub"}));
+  store_.reached("12");
+  write({.name = "b", .version = "13", .uid = "ub"});
+  EXPECT_THAT(listed(store_), ElementsAre("a@5", "b@13"));
+  record(Kind::removed, "b", "ub");
+  EXPECT_THAT(listed(store_), ElementsAre("a@5"));
+}
+
 TEST_F(OwnWrites, ADeletionThatTheWatchDeliveredFirstLeavesNothingPending) {
   store_.remove(object({.name = "a", .version = "12", .uid = "ua"}));
   record(Kind::removed, "a", "ua");

@@ -370,6 +370,22 @@ TEST(CacheSharingConcurrency, TheSelectorOfAnInformerAppliesBesideThatOfItsShare
   cache.stop();
 }
 
+// As in a ring of one replica. When another one joins, only what is missing is listed.
+TEST(CacheSharingConcurrency, ACollectionThatIsHeldWholeIsLabelled) {
+  World world;
+  const Client client = world.client();
+  client.create(Namespace{.metadata = {.name = space(0)}});
+  client.create(ConfigMap{.metadata = {.name = "web", .namespace_ = space(0)}});
+  Cache cache(client, {.reflector = {.share_label = label}});
+  cache.select(HashRanges::all());
+  cache.start();
+  cache.informer(detail::resource_of<ConfigMap>(), {.divisible = true}).start();
+  world.wait_until([&] {
+    return client.get<ConfigMap>({space(0), "web"})->metadata.labels.count(label) > 0;
+  });
+  cache.stop();
+}
+
 TEST(CacheSharing, FindsOutIfTheServerSelects) {
   for (const bool gate : {false, true}) {
     const World world(CacheSharing::core_options(gate));
