@@ -288,6 +288,22 @@ TEST_F(AsyncWatchConcurrency, TheStopTokenEndsIt) {
   EXPECT_EQ(heard.next(), "end: watch Widget: cancelled");
 }
 
+// An elector, for instance, starts its watch under its lock.
+TEST_F(AsyncWatchConcurrency, ItsStartCallsNoListener) {
+  std::stop_source stop;
+  stop.request_stop();
+  Mutex own;
+  auto hears = listener();
+  hears.on_end = [&, add = hears.on_end](const auto& error) {
+    MutexLock lock(own);
+    add(error);
+  };
+  own.lock();
+  call = start_watch<Widget>(client->with({.stop = stop.get_token()}), {}, hears);
+  own.unlock();
+  EXPECT_EQ(heard.next(), "end: watch Widget: cancelled");
+}
+
 TEST_F(AsyncWatchConcurrency, EndsWithItsClient) {
   then(feed("", true));
   start();

@@ -38,7 +38,8 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
 
   void start() {
     if (stop_ && stop_->stop_possible()) waker_.emplace(*stop_, Cancel{weak_from_this()});
-    advance();
+    // The listener is not called here, even if the watch is cancelled already: the caller may hold its lock.
+    connect_later(Interruption::noticed_later);
   }
 
   void cancel() noexcept override {
@@ -103,6 +104,8 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
     }
   }
 
+  enum class Interruption : std::uint8_t { noticed, noticed_later };
+
   /// Goes on without a connection.
   void advance() {
     do {
@@ -118,12 +121,12 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
       if (cancelled) return finish(cancellation());
       if (version) flow_.restart(std::move(*version), clock_->now());
       if (flow_.core().state() == WatchCore::State::failed) return finish(flow_.core().error());
-    } while (!connect_later());
+    } while (!connect_later(Interruption::noticed));
   }
 
   /// Connects on the delayer's thread, because getting a token may block. Returns false if it was
   /// interrupted.
-  bool connect_later() {
+  bool connect_later(Interruption interruption) {
     const TimePoint when = flow_.core().next_due().value_or(TimePoint::min());
     const std::shared_ptr<ClientState> state = client_.lock();
     if (!state) {
@@ -131,7 +134,7 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
       return true;
     }
     MutexLock lock(mutex_);
-    if (interrupted()) return false;
+    if (interruption == Interruption::noticed && interrupted()) return false;
     timer_ = state->delayer.at(when, [self = shared_from_this()](Delayer::Reason reason) {
       {
         MutexLock inner(self->mutex_);
