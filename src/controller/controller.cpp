@@ -291,8 +291,11 @@ void Controller::Impl::run_first_worker(const std::function<void(std::exception_
       log_.info("workers started",
                 {{"kind", spec_.resource.kind}, {"workers", workers_}, {"queued", queue_.queue().size()}});
       std::vector<std::jthread> others;
-      for (std::size_t number = 1; number < workers_; ++number) {
-        others.emplace_back([this, number] { run_worker(number); });
+      try {
+        for (std::size_t number = 1; number < workers_; ++number)
+          others.emplace_back([this, number] { run_worker(number); });
+      } catch (...) {  // there may be no more threads; those that run are stopped before they are joined
+        fail(std::current_exception());
       }
       run_worker(0);
     }

@@ -291,15 +291,26 @@ void EventFeed::start(std::function<void(const std::string&)> on_thread_start) {
   MutexLock lock(mutex_);
   on_thread_start_ = std::move(on_thread_start);
   started_ = true;
-  if (remaps_.size() != 0 && !ended_) remapper_ = std::thread([this] { run_remaps(); });
+  start_remapper();
+}
+
+// Without a thread, as at a limit of processes, the mappings wait for the next failure.
+void EventFeed::start_remapper() noexcept {
+  if (!started_ || ended_ || remapper_.joinable() || remaps_.size() == 0) return;
+  try {
+    remapper_ = std::thread([this] { run_remaps(); });
+  } catch (const std::exception& error) {
+    log_.error("cannot start the thread that maps events again", {{"error", error.what()}});
+  }
 }
 
 void EventFeed::note_failure(const Watch& watch, Remap remap, std::string_view error) {
   const WireObject object = remap.states.back();
   MutexLock lock(mutex_);
+  const auto due_before = remaps_.next_due();
   const auto next = remaps_.on_failure(std::move(remap), environment_.clock->now());
-  changed_.notify_all();
-  if (started_ && !ended_ && !remapper_.joinable()) remapper_ = std::thread([this] { run_remaps(); });
+  if (remaps_.next_due() != due_before) changed_.notify_all();
+  start_remapper();
   lock.unlock();
   const std::string key = object.key().str();
   if (next) {

@@ -107,6 +107,7 @@ class EventFeed {
   void add(Watch& watch, const ObjectEvent& event, const ObjectKey& key);
   void refuse_nameless(Watch& watch, const ObjectEvent& event);
   void note_failure(const Watch& watch, Remap remap, std::string_view error);
+  void start_remapper() noexcept EVENKEEL_REQUIRES(mutex_);
   void run_remaps() noexcept;
 
   const ControllerEnvironment& environment_;

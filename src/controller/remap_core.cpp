@@ -36,32 +36,28 @@ std::optional<Duration> RemapCore::on_failure(Remap remap, TimePoint now) {
     if (newer.type == EventType::deleted && merged.type != EventType::deleted) merged.failures = 0;
     merged.type = newer.type;
     remap = std::move(merged);
+    due_.erase({found->second.due, found->first});
     waiting_.erase(found);
   }
   ++remap.failures;
   if (remap.type == EventType::deleted && remap.failures >= max_failures_of_deleted) return std::nullopt;
   const Duration delay = delay_after(remap.failures);
-  waiting_.insert_or_assign(std::move(id), Waiting{std::move(remap), now + delay});
+  due_.emplace(now + delay, id);
+  waiting_.emplace(std::move(id), Waiting{std::move(remap), now + delay});
   return delay;
 }
 
 std::vector<Remap> RemapCore::on_timeout(TimePoint now) {
   std::vector<Remap> due;
-  for (auto at = waiting_.begin(); at != waiting_.end();) {
-    if (at->second.due > now) {
-      ++at;
-      continue;
-    }
-    due.push_back(std::move(at->second.remap));
-    at = waiting_.erase(at);
+  while (!due_.empty() && due_.begin()->first <= now) {
+    due.push_back(std::move(waiting_.extract(due_.begin()->second).mapped().remap));
+    due_.erase(due_.begin());
   }
   return due;
 }
 
 std::optional<TimePoint> RemapCore::next_due() const {
-  std::optional<TimePoint> next;
-  for (const auto& [id, waiting] : waiting_) next = next ? std::min(*next, waiting.due) : waiting.due;
-  return next;
+  return due_.empty() ? std::nullopt : std::optional(due_.begin()->first);
 }
 
 }  // namespace detail

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -58,6 +59,7 @@ class RemapCore {
     TimePoint due = {};
   };
   std::map<Id, Waiting> waiting_;
+  std::set<std::pair<TimePoint, Id>> due_;  // of waiting_
 };
 
 }  // namespace detail
