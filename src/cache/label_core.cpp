@@ -76,6 +76,9 @@ bool LabelCore::on_failed(const Task& task, TimePoint now) {
   ++counts_.failures;
   kind.objects[task.key] = Phase::queued;
   kind.queue.push_back(task.key);
+  // A quota, a policy or a role may concern this namespace only: the next attempt is in another one.
+  std::stable_partition(kind.queue.begin(), kind.queue.end(),
+                        [&task](const ObjectKey& key) { return key.namespace_ != task.key.namespace_; });
   if (kind.blocked_until > now && kind.blocked_until != TimePoint::max())
     return false;  // one of the same time
   const bool first = kind.pause == Duration::zero();

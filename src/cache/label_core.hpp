@@ -27,7 +27,8 @@ namespace detail {
 bool must_label(const WireObject& object, std::string_view label, const HashRanges& wanted);
 
 /// The objects whose label is missing or wrong. Few at a time are patched. After a failure those of the same
-/// kind wait, twice as long each time: a missing permission concerns all of them.
+/// kind wait, twice as long each time, as a missing permission concerns all of them; the next attempt is in
+/// another namespace, if there is one.
 ///
 /// Driver:
 ///  1. calls on_found() with each object that must_label();

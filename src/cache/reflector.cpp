@@ -301,10 +301,12 @@ std::optional<ReflectorChange> Reflector::on_growth_ended(Listing listing, const
   if (!watch_failed_) works();
   const HashRanges gained = listing.of.within(wanted_);
   if (gained.empty()) return std::nullopt;
-  if (alone)
+  if (alone) {
     take_version(version);
-  else if (order == std::strong_ordering::greater)
+    fresh_.clear();  // of ranges that were dropped
+  } else if (order == std::strong_ordering::greater) {
     fresh_.push_back({gained, version});
+  }
   held_ = held_.with(gained);
   std::vector<WireObject> objects = std::move(listing.collected.objects);
   std::erase_if(objects, [&](const WireObject& object) { return !gained.contains(hash_of(object)); });

@@ -180,9 +180,9 @@ class KubernetesStore::Impl::Run {
       return undecided(error.what());
     }
     if (auto known = find_lost(target->shard)) return known;
-    if (auto key = detail::read_conflict(entries_, commit_.reads)) return Conflict{*std::move(key)};
+    if (auto key = detail::read_conflict(entries_, commit_.reads)) return conflict(*std::move(key));
     if (auto range = impl_.range_conflict(commit_, target->shard, objects_))
-      return Conflict{*std::move(range)};
+      return conflict(*std::move(range));
     if (name_.empty()) return Committed{version_};
     return write(*target);
   }
@@ -264,6 +264,12 @@ class KubernetesStore::Impl::Run {
     if (!sent) return undecided(error.what());
     lost_ = target.shard.version;
     return std::nullopt;
+  }
+
+  // A Conflict means that nothing was applied, which is not known of a commit whose answer was lost.
+  CommitResult conflict(std::string what) const {
+    if (lost_) return Unknown{"the answer to it was lost; meanwhile there is a conflict with " + what};
+    return Conflict{std::move(what)};
   }
 
   CommitResult undecided(const std::string& why) const {

@@ -186,7 +186,7 @@ LockRecord decode_lock(std::string_view value) {
   if (record.instance.empty()) throw DecodeError(std::string(lock_name), "an owner without an instance");
   constexpr auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(Duration::max()).count();
   const std::uint64_t length = detail::whole_number(json, "durationMilliseconds", lock_name);
-  if (length == 0 || length > static_cast<std::uint64_t>(longest)) {
+  if (length == 0 || length >= static_cast<std::uint64_t>(longest)) {  // a wait is just_longer
     throw DecodeError(std::string(lock_name) + ": durationMilliseconds", "is out of range");
   }
   record.duration = std::chrono::milliseconds{static_cast<std::int64_t>(length)};

@@ -809,6 +809,21 @@ TEST(LabelCore, AfterAFailureTheKindWaitsAndOneAttemptShowsIfItWorksAgain) {
   EXPECT_EQ(core.counts().failures, 4U);
 }
 
+// A quota or a policy may refuse the patches of one namespace.
+TEST(LabelCore, AfterAFailureTheNextAttemptIsInAnotherNamespace) {
+  detail::LabelCore core;
+  for (const char* name : {"1", "2", "3", "4", "5", "6"}) core.on_found(maps, {"bad", name});
+  core.on_found(maps, {"good", "7"});
+  TimePoint now{};
+  begin_all(core, now);
+  for (const char* name : {"1", "2", "3", "4"}) core.on_failed({maps, {"bad", name}}, now);
+  now += 1s;
+  EXPECT_THAT(begin_all(core, now), ElementsAre("ConfigMap good/7"));
+  core.on_done({maps, {"good", "7"}}, true);
+  EXPECT_THAT(begin_all(core, now),
+              ElementsAre("ConfigMap bad/5", "ConfigMap bad/6", "ConfigMap bad/1", "ConfigMap bad/2"));
+}
+
 TEST(LabelCore, WaitsFiveMinutesAtMost) {
   detail::LabelCore core;
   core.on_found(maps, {"a", "1"});
