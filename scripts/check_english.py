@@ -53,7 +53,7 @@ def comments(lines):
             before = bool(whole.group(2).strip()) and not whole.group(2).startswith("SPDX-")
             continue
         before = False
-        rest = TRAILING.match(STRING.sub('""', line))
+        rest = TRAILING.search(STRING.sub('""', line))
         if rest:
             yield number, rest.group(2), True
 

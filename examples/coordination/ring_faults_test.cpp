@@ -50,7 +50,7 @@ struct Outside {
   std::shared_ptr<ec::MemoryStore> store = std::make_shared<ec::MemoryStore>();
   RingDatabase database{{.processes = database_processes, .coordinators = database_processes},
                         ek::TimePoint{}};
-  std::vector<std::shared_ptr<Process>> processes = {};  ///< Of the operator, one after the other.
+  std::vector<std::shared_ptr<Process>> processes = {};  ///< Successive processes of the operator.
 
   /// Returns the exclusions, the processes with their command lines, and the number of coordinators that
   /// stay.

@@ -21,7 +21,7 @@ struct ElectionCoreOptions {
   std::string namespace_ = {};
   std::string name = {};
   std::string identity = {};
-  std::map<std::string, std::string> labels = {};  ///< Of the Lease, when it is created.
+  std::map<std::string, std::string> labels = {};  ///< Labels of the Lease, when it is created.
   Duration lease_duration = {};
   Duration renew_deadline = {};
   Duration retry_period = {};

@@ -27,9 +27,9 @@ namespace detail {
 
 /// Times for which results of reviews hold, and bounds of memory. A review that failed is not remembered.
 struct AccessOptions {
-  Duration token_ttl = std::chrono::minutes{1};    ///< Of a token, accepted or not.
-  Duration allowed_ttl = std::chrono::minutes{5};  ///< Of a right that a user has.
-  Duration denied_ttl = std::chrono::seconds{30};  ///< Of a right that a user lacks.
+  Duration token_ttl = std::chrono::minutes{1};    ///< For the review of a token, accepted or not.
+  Duration allowed_ttl = std::chrono::minutes{5};  ///< For a right that a user has.
+  Duration denied_ttl = std::chrono::seconds{30};  ///< For a right that a user lacks.
   std::size_t max_tokens = 256;   ///< Tokens remembered; the ones that end first are dropped.
   std::size_t max_rights = 1024;  ///< Likewise of rights.
   /// Reviews of tokens that run at the same time. Anybody who reaches the endpoint can cause them.

@@ -23,14 +23,14 @@ namespace detail {
 struct WebhookPlan {
   std::string manager = {};  ///< ManagerOptions::name, from which the configurations have theirs.
   WebhookService service = {};
-  std::uint16_t port = 0;   ///< Of the container; 0: there are none.
-  std::string secret = {};  ///< Of the certificates that the program makes; empty: it has files.
+  std::uint16_t port = 0;   ///< Port of the container; 0: there are no webhooks.
+  std::string secret = {};  ///< Secret for the certificates that the program makes; empty: it has files.
   std::vector<Json> configurations = {};
   std::vector<std::string> converted = {};  ///< Names of the definitions with a conversion.
 };
 
 struct ManifestPlan {
-  std::string name = {};  ///< Of the program, and of most objects.
+  std::string name = {};  ///< Name of the program and of most objects.
   std::string namespace_ = {};
   std::string image = {};
   std::uint32_t replicas = 1;

@@ -68,7 +68,7 @@ class ShardCore {
   struct Request {
     std::uint64_t id = 0;
     Ask ask = Ask::list;
-    std::string name = {};  ///< Of the Lease.
+    std::string name = {};  ///< Name of the Lease.
     Json body = {};         ///< For create and update; for remove, the Lease as it was seen.
   };
   struct Step {

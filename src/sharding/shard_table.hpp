@@ -36,7 +36,7 @@ struct ShardTable {
   std::vector<SlotEntry> slots = {};
   std::set<std::string> leaving = {};  ///< Members that hand over everything and get nothing.
   std::string division = "object";     ///< Name of the division of the keys.
-  SlotRanges ranges = {};              ///< Of the slots, if they are ranges; otherwise empty.
+  SlotRanges ranges = {};              ///< Ranges of the slots, if they are ranges; otherwise empty.
   bool operator==(const ShardTable&) const = default;
 
   /// Name of the annotation.

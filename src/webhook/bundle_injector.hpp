@@ -20,7 +20,7 @@ namespace detail {
 /// The webhooks of a program, as they appear in configurations.
 struct BundleOwner {
   WebhookService service = {};
-  std::vector<std::string> hosts = {};  ///< Of URLs: names and addresses of the serving certificate.
+  std::vector<std::string> hosts = {};  ///< Hosts of URLs: names and addresses of the serving certificate.
 };
 
 /// Returns the JSON patch that sets the caBundle of this program's webhooks in a

@@ -150,7 +150,7 @@ class CoreFixture : public ::testing::Test {
   const std::string ships = "/apis/example.com/v1/namespaces/default/ships";
   const std::string crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
   ApiServerCore core;
-  Caller caller = {};  ///< Of the next requests.
+  Caller caller = {};  ///< Caller of the next requests.
   WallTime now = WallTime(std::chrono::seconds(1'770'000'000));
   bool ended = false;
 };

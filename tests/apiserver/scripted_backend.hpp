@@ -68,7 +68,7 @@ class ScriptedBackend final : public detail::Backend {
   std::size_t watches() const { return watches_.size(); }
 
   std::vector<http::Request> requests;
-  std::vector<CacheLag> lags;  ///< Of the requests.
+  std::vector<CacheLag> lags;  ///< One entry for each request.
   std::vector<WatchId> caught_up;
   std::optional<WallTime> next;
   int ticks = 0;

@@ -96,7 +96,7 @@ TEST(RequeueCurve, OfACappedDefaultFloodsWhenTheCapIsReached) {
   EXPECT_EQ(capped[0], 109U);
   for (std::size_t second = 1; second < 10; ++second) EXPECT_EQ(capped[second], 10U) << second;
   EXPECT_EQ(capped[10],
-            10'000U - 199U + 109U);  // all that were told to wait for longer, and those of second 0
+            10'000U - 199U + 109U);  // all that got a longer delay, and those of second 0
 }
 
 TEST(RequeueCurve, OfFastSlowIsThreeQuickAttemptsAndThenSlowOnes) {

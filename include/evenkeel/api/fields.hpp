@@ -80,7 +80,7 @@ struct TypeInfo {
   TypeKind kind = TypeKind::record;
   bool is_signed = false;
   std::uint8_t size = 0;                ///< Size in bytes of integers, numbers and enumerations.
-  std::string_view name = {};           ///< As written in the source; records and enumerations only.
+  std::string_view name = {};           ///< Spelling in the source; records and enumerations only.
   const TypeInfo& (*item)() = nullptr;  ///< Element type of optionals, lists and maps.
   std::span<const Field> fields = {};
   std::span<const EnumValue> values = {};

@@ -120,7 +120,7 @@ struct WebhookProgress {
     std::string asked = {};  ///< The body of the call.
     WebhookAnswer answer = {};
   };
-  std::uint64_t seed = 0;  ///< Of the uids and names of this request; 0: it has not begun.
+  std::uint64_t seed = 0;  ///< Seed for the request's uids and names; 0: it has not begun.
   WallTime began = {};
   std::vector<Known> known = {};
   std::shared_ptr<KnownConversions> conversions = {};  ///< Results of conversion webhooks.

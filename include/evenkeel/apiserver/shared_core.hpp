@@ -32,7 +32,7 @@ class CoreHost;
 /// A completed request, for logs and assertions.
 struct ServedRequest {
   http::Method method = http::Method::get;
-  std::string target = {};  ///< As sent: path and query.
+  std::string target = {};  ///< Path and query, as sent.
   std::string user = {};
   int status = 0;  ///< 0: a fault rule dropped the connection instead of answering.
 };

@@ -107,7 +107,7 @@ struct InformerHealth {
   bool synced = false;  ///< All objects were listed once.
   /// "listing", "watching", "waiting", "resting" (nothing is selected), or "stopped".
   std::string activity = "stopped";
-  std::string last_error = {};  ///< Of the server or the connection; empty once requests succeed again.
+  std::string last_error = {};  ///< Last error of server or connection; empty once requests succeed again.
   WatchProblem problem = WatchProblem::none;    ///< Category of last_error.
   std::optional<TimePoint> failing_since = {};  ///< Time of the first of the consecutive failed attempts.
   std::optional<TimePoint> next_attempt = {};   ///< While "waiting".

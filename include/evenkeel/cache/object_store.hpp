@@ -113,7 +113,7 @@ struct ObjectStoreOptions {
   /// Called when the function of an index throws for a stored object, which then is in no entry of it. Called
   /// under no lock by the thread that calls apply(), replace() or add_index(); must not throw.
   std::function<void(const IndexFailure&)> on_index_failure = {};
-  NamespaceHash namespace_hash = {};  ///< Of the ranges of extend() and drop(). Default: plain.
+  NamespaceHash namespace_hash = {};  ///< Divides the ranges of extend() and drop(). Default: plain.
 };
 
 namespace detail {

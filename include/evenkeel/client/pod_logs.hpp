@@ -24,7 +24,7 @@ inline namespace v0 {
 struct PodLogOptions {
   std::string container = {};                   ///< Empty: the only container of the Pod.
   bool follow = false;                          ///< Go on with new lines until the container ends.
-  bool previous = false;                        ///< Of the container's previous run.
+  bool previous = false;                        ///< Read the container's previous run.
   bool timestamps = false;                      ///< Begin each line with "2026-01-02T15:04:05.000000000Z ".
   std::optional<std::int64_t> tail_lines = {};  ///< Begin with this many of the last lines.
   std::optional<Duration> since = {};           ///< Lines of this time until now, whole seconds, 1 s or more.

@@ -17,7 +17,7 @@ struct PolicyRule {
   std::vector<std::string> groups = {};     ///< "" is the core group.
   std::vector<std::string> resources = {};  ///< "demos", "demos/status"
   std::vector<std::string> verbs = {};
-  std::vector<std::string> names = {};  ///< Of objects; empty: all.
+  std::vector<std::string> names = {};  ///< Object names; empty: all.
 
   bool operator==(const PolicyRule&) const = default;
   /// Returns true if the rule allows this access, "*" being everything. The namespace is that of the role.

@@ -49,7 +49,7 @@ struct ClusterSetOptions {
   ClientOptions client = ClientOptions();
   /// Options of the caches; clock and log are filled in. `threads` and `disk` are not used.
   CacheOptions cache = CacheOptions();
-  EventRecorderOptions events = {};  ///< Of the recorders; log, clock and threads are filled in.
+  EventRecorderOptions events = {};  ///< Options of recorders; log, clock and threads are filled in.
   /// Makes the client of a cluster, for other transports or identities. Must pass `options` on. Default:
   /// Client(description.config, options).
   std::function<Client(const ClusterDescription& description, ClientOptions options)> make_client = {};

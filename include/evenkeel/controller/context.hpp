@@ -123,7 +123,7 @@ struct ContextOptions {
   std::stop_token stop = {};
   std::optional<Duration> timeout = {};
   std::shared_ptr<const Clock> clock = real_clock();
-  Span span = {};                   ///< Of the run; not recorded by default.
+  Span span = {};                   ///< Span of the run; not recorded by default.
   EventRecorder* events = nullptr;  ///< Null: Events are only logged. Outlives the context.
   /// Counts the applies that skip_unchanged made unnecessary. Null: they are not counted.
   std::atomic<std::uint64_t>* applies_skipped = nullptr;

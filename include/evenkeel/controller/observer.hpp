@@ -46,7 +46,7 @@ struct KeyAdded {
 struct RunBegan {
   const RequestKey& key;
   std::string_view reconcile_id = {};
-  std::uint64_t attempt = 1;            ///< As Context::attempt().
+  std::uint64_t attempt = 1;            ///< Number of the attempt, like Context::attempt().
   std::size_t worker = 0;               ///< Index from 0; unique among the controller's running reconciles.
   Priority priority = {};               ///< Priority with which the key was handed out.
   std::optional<Duration> waited = {};  ///< Time since the first event that this run handles, if known.

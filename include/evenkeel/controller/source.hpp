@@ -27,7 +27,7 @@ inline namespace v0 {
 struct KeyOptions {
   Priority priority = {};
   Duration delay = Duration::zero();  ///< Minimum delay; if a key has several, the shortest one counts.
-  std::string cluster = {};           ///< Of the object. Empty: the home cluster.
+  std::string cluster = {};           ///< Cluster of the object. Empty: the home cluster.
 };
 
 /// The entry to one controller's queue for one source. Copies refer to the same entry; it may outlive the

@@ -25,7 +25,7 @@ struct ConsoleSectionOptions {
   Duration interval = std::chrono::seconds{5};  ///< Least time from the end of a read to the next one; > 0.
   /// Keys and values of one read; > 0. Of a domain with more, an error is shown.
   std::size_t most_bytes = std::size_t{4} << 20U;
-  LivenessOptions liveness = {};  ///< As the instances of the domain have it.
+  LivenessOptions liveness = {};  ///< Must equal the liveness options of the domain's instances.
   std::shared_ptr<const Clock> clock = real_clock();
 };
 

@@ -26,7 +26,7 @@ namespace coordination {
 /// The units that an action waits for.
 enum class Barrier : std::uint8_t {
   all_ready,     ///< Waits until all pending units are ready.
-  ready_subset,  ///< As all_ready, but acts on the ready units alone after straggler_timeout without a new
+  ready_subset,  ///< Like all_ready, but acts on the ready units alone after straggler_timeout without a new
                  ///< member.
   none,          ///< Does not wait: acts on all pending units.
 };

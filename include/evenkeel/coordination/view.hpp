@@ -45,7 +45,7 @@ struct Tally {
   std::string scope = {};
   std::string kind = {};
   std::size_t pending = 0;                ///< > 0
-  std::size_t ready = 0;                  ///< Of the pending units.
+  std::size_t ready = 0;                  ///< Number of pending units that are ready.
   std::vector<std::string> missing = {};  ///< The first units that are not ready, see KindSummary.
   TimePoint added = {};    ///< When this process first saw the newest member, pending or ready.
   TimePoint readied = {};  ///< Likewise of the ready units only; only if ready > 0.

@@ -31,7 +31,7 @@ struct ElectionOptions {
   std::string namespace_ = {};  ///< Empty: from the client's configuration.
   /// Identity of this instance; must be unique. Empty: host name, "_" and a random part.
   std::string identity = {};
-  std::map<std::string, std::string> labels = {};  ///< Of the Lease, if this instance creates it.
+  std::map<std::string, std::string> labels = {};  ///< Labels of the Lease, if this instance creates it.
   /// Time without a renewal after which another candidate may take over. Whole seconds, rounded up.
   Duration lease_duration = std::chrono::seconds{15};
   /// Time without a successful renewal after which the leader loses leadership.

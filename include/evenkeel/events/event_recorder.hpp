@@ -42,7 +42,7 @@ struct EventRecorderOptions {
   std::function<void()> on_work = {};
   Log log = {};
   std::shared_ptr<const Clock> clock = real_clock();
-  std::optional<std::uint64_t> seed = {};  ///< Of the first delay; unset: different in each program.
+  std::optional<std::uint64_t> seed = {};  ///< Seed of the first delay; unset: different in each program.
 };
 
 /// Records Events, counts repetitions, and writes them one after the other on a dedicated thread.

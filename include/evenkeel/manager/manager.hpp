@@ -110,7 +110,7 @@ class EVENKEEL_API LeadershipLost : public Error {
 /// Summary of a manager's run.
 struct Totals {
   std::size_t objects = 0;        ///< Objects of the reconciled kinds that the cache holds.
-  ReconcileCounts counts = {};    ///< Of all controllers.
+  ReconcileCounts counts = {};    ///< Sum over all controllers.
   LatencyHistogram latency = {};  ///< From event to reconcile, of all controllers.
   Duration uptime = {};           ///< Time since run() was called.
 };

@@ -45,8 +45,8 @@ struct ManifestOptions {
   /// Likewise, to kinds without a namespace that no controller watches. With --namespace they need a
   /// ClusterRole.
   std::vector<PolicyRule> cluster_rules = {};
-  Json requests = Json::object({{"cpu", "50m"}, {"memory", "64Mi"}});  ///< Of the container.
-  Json limits = Json::object({{"memory", "256Mi"}});                   ///< Of the container.
+  Json requests = Json::object({{"cpu", "50m"}, {"memory", "64Mi"}});  ///< Requests of the container.
+  Json limits = Json::object({{"memory", "256Mi"}});                   ///< Resource limits of the container.
 };
 
 /// Returns the rights that follow from the declaration of a controller: those for its watches, its

@@ -28,7 +28,7 @@ struct RunOptions {
       WebhookServerOptions();  ///< Overridden by flags. Serves if there are webhooks.
   /// Records spans; see docs/tracing.md. Null: none, unless --otlp-endpoint makes one.
   std::shared_ptr<Tracer> tracer = {};
-  ManifestOptions manifests = ManifestOptions();  ///< Of --print-manifests; overridden by flags.
+  ManifestOptions manifests = ManifestOptions();  ///< Options of --print-manifests; overridden by flags.
   FlagSet flags = {};  ///< The program's own flags, in addition to those of docs/flags.md.
 };
 

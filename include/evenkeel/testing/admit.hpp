@@ -27,9 +27,9 @@ struct AdmitOptions {
 
 struct Admission {
   bool allowed = true;
-  Status status = {};  ///< Of a denied write.
+  Status status = {};  ///< Error of a denied write.
   std::vector<std::string> warnings = {};
-  Json patch = {};   ///< Of the defaults, RFC 6902; null: they change nothing.
+  Json patch = {};   ///< Patch (RFC 6902) that adds the defaults; null: they change nothing.
   Json object = {};  ///< With its defaults; for a deletion, null.
 
   /// Returns the object as a typed one. Throws DecodeError.

@@ -65,7 +65,7 @@ struct ExploreOptions {
 enum class ProblemKind : std::uint8_t {
   end_state,       ///< An object differs from the reference, is missing, or should not exist.
   creations,       ///< An object was created more or less often than in the reference.
-  deletions,       ///< The same for deletions; or an object was deleted that the reference keeps.
+  deletions,       ///< An object was deleted more or less often, or although the reference keeps it.
   unsettled,       ///< Work is left after ExploreOptions::limit, or there was too much of it.
   unstable,        ///< Another run of each key, once settled, changes something.
   too_many_runs,   ///< See ExploreOptions::run_factor.
@@ -101,7 +101,7 @@ struct Exploration {
   std::size_t plans_run = 0;
   std::size_t plans_failed = 0;
   std::size_t plans_pruned = 0;    ///< Not run because they cannot reveal anything: see ExploreScope::causal.
-  std::size_t plans_unread = 0;    ///< Of these: pruned only because no controller reads what they hide.
+  std::size_t plans_unread = 0;    ///< Pruned only because no controller reads what they hide.
   std::size_t plans_left_out = 0;  ///< Not run, because of `max_plans`.
   /// Run, but without a result: the workload waited for what the withheld events would have caused.
   std::size_t plans_blocked = 0;

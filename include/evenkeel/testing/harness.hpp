@@ -102,7 +102,7 @@ struct Write {
   std::string resource = {};  ///< "configmaps", "demos.demo.evenkeel.dev", "demos.demo.evenkeel.dev/status"
   ObjectKey key = {};
   Json sent = {};            ///< The body.
-  int status = 0;            ///< Of the response; 0: there was none.
+  int status = 0;            ///< HTTP status of the response; 0: there was none.
   std::string message = {};  ///< Error of the server, or the reason for a missing response.
   Json before = {};          ///< Object before the write; null if it did not exist.
   Json after = {};           ///< Object after the write; null if it does not exist.

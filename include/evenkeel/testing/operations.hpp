@@ -106,7 +106,7 @@ struct TouchedProperty {
 /// The result of operations().
 struct Operations {
   std::string type = {};
-  std::vector<OperationProblem> reference = {};  ///< Of the given object; nothing was changed then.
+  std::vector<OperationProblem> reference = {};  ///< Problems of the given object before any change.
   std::vector<OperationFinding> findings = {};   ///< At most `max_findings`.
   std::vector<TouchedProperty> properties = {};
   std::size_t changes = 0;         ///< Valid and wrong ones.

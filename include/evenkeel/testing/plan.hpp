@@ -52,9 +52,9 @@ enum class Delivery : std::uint8_t {
 struct Step {
   StepKind kind = StepKind::crash;
   Moment at = {};
-  Moment other = {};          ///< Of restart_stale(): as_before; of withhold() and overtake_at(): until.
-  int status = 0;             ///< Of refuse().
-  std::string resource = {};  ///< Of withhold().
+  Moment other = {};          ///< as_before of restart_stale(); until of withhold() and overtake_at().
+  int status = 0;             ///< HTTP status that refuse() returns.
+  std::string resource = {};  ///< Resource whose events withhold() keeps back.
   Delivery delivery = Delivery::late;
 
   bool operator==(const Step&) const = default;

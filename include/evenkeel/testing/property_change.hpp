@@ -19,7 +19,7 @@ enum class ValueKind : std::uint8_t {
 
 /// A new value of one property.
 struct PropertyChange {
-  std::string path = {};   ///< As differences() prints it: `spec.ports[0].port`, `spec.settings["a.b/c"]`.
+  std::string path = {};   ///< Syntax of differences(): `spec.ports[0].port`, `spec.settings["a.b/c"]`.
   std::string value = {};  ///< JSON text; empty: the property is removed.
   ValueKind kind = ValueKind::valid;
 

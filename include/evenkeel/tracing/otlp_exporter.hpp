@@ -37,7 +37,7 @@ struct OtlpOptions {
   std::size_t max_queue = 2048;                       ///< Spans that wait; further ones are dropped.
   std::size_t max_batch = 512;                        ///< Spans of a request; at most `max_queue`.
   Duration schedule_delay = std::chrono::seconds{5};  ///< Longest wait of a span for a full batch.
-  Duration timeout = std::chrono::seconds{10};        ///< Of a request.
+  Duration timeout = std::chrono::seconds{10};        ///< Timeout of a request.
   Duration first_retry = std::chrono::seconds{1};     ///< Doubled for each further attempt ...
   Duration max_retry = std::chrono::seconds{30};      ///< ... up to this.
   Duration give_up_after = std::chrono::minutes{5};   ///< Age of a batch that is dropped.

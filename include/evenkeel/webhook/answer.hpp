@@ -31,7 +31,7 @@ struct AdmissionResponse {
   std::string uid = {};
   bool allowed = true;
   Json patch = {};     ///< RFC 6902; null: nothing changes.
-  Status status = {};  ///< Of a denied write.
+  Status status = {};  ///< Error of a denied write.
   std::vector<std::string> warnings = {};
   std::string failure = {};  ///< The error of a function that failed rather than denied; for the log.
 };

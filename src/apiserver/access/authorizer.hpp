@@ -30,7 +30,7 @@ struct AccessDecision {
 /// The rules that apply to a user.
 struct HeldRules {
   PolicyRules rules = {};
-  std::vector<std::string> errors = {};  ///< Of bindings whose roles do not exist.
+  std::vector<std::string> errors = {};  ///< One error for each binding whose role does not exist.
   std::string error_text() const;        ///< "a", or "[a, b]".
 };
 

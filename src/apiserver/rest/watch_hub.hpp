@@ -84,7 +84,7 @@ class WatchHub {
   struct Conversion {
     bool ends = false;  ///< The object was deleted.
     ConvertedPtr before = {};
-    ConvertedPtr after = {};  ///< Of a deletion: the last state.
+    ConvertedPtr after = {};  ///< The new state; the last one if the object was deleted.
 
     bool settled() const { return (!before || before->settled()) && (!after || after->settled()); }
   };
@@ -94,7 +94,7 @@ class WatchHub {
     std::string text;
     WallTime due = {};  ///< Delayed until then, and until enough changes were made.
     std::uint64_t due_version = 0;
-    bool present = false;                       ///< Of the state at the start of the watch.
+    bool present = false;                       ///< Belongs to the state at the start of the watch.
     std::optional<Conversion> conversion = {};  ///< Set: not an event yet.
 
     std::size_t size() const { return object ? object->text().size() : text.size(); }

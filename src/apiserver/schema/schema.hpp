@@ -38,7 +38,7 @@ struct CelRule {
   std::string message = {};
   std::string message_expression = {};
   std::string reason = {};      ///< "FieldValueInvalid" if the rule has none.
-  std::string field_path = {};  ///< As written: ".spec.size".
+  std::string field_path = {};  ///< fieldPath of the rule: ".spec.size".
   bool optional_old_self = false;
 };
 

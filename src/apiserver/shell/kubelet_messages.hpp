@@ -25,7 +25,7 @@ inline constexpr unsigned char port_error_stream = 1;
 
 /// A message of a client.
 struct ClientMessage {
-  std::string bytes = {};  ///< Of its input.
+  std::string bytes = {};  ///< Bytes for the standard input of the command.
   bool ends_input = false;
   std::optional<TerminalSize> size = {};
 };

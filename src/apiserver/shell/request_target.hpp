@@ -14,7 +14,7 @@ namespace apiserver {
 /// Paths of etcd's JSON API (/v3/...) are mapped to the same terms.
 /// Source: apiserver's RequestInfo resolver (k8s.io/apiserver/pkg/endpoints/request/requestinfo.go).
 struct RequestTarget {
-  std::string verb = {};  ///< As in RBAC; for paths that are not resources, the method in lower case.
+  std::string verb = {};  ///< RBAC verb; for paths that are not resources, the method in lower case.
   std::string group = {};
   std::string resource = {};  ///< Plural; empty for paths that are not resources.
   std::string subresource = {};

@@ -20,7 +20,7 @@ struct ConversionOrder {
   ResourceTypePtr type = {};       ///< Any version of the kind.
   std::string version = {};        ///< The desired one.
   std::vector<Json> objects = {};  ///< In other versions; never empty.
-  std::string uid = {};            ///< Of the review.
+  std::string uid = {};            ///< Uid of the ConversionReview.
 
   std::string api_version() const { return type->group + "/" + version; }
 };

@@ -20,8 +20,8 @@ namespace detail {
 /// The end of a write that may have changed something, or that shows that somebody else did.
 struct ObservedWrite {
   const RestRequest& request;
-  int status = 0;              ///< Of the answer; 0: there was none, but the request may have arrived.
-  std::string_view body = {};  ///< Of the answer.
+  int status = 0;              ///< HTTP status; 0: there was no response, but the request may have arrived.
+  std::string_view body = {};  ///< Body of the response.
 };
 
 class EVENKEEL_API WriteObserver {

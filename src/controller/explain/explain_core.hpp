@@ -38,7 +38,7 @@ struct ExplainFacts {
   std::string first_in_queue = {};        ///< The first key, if it is another one.
   std::size_t queued = 0;
   std::size_t workers = 1;
-  std::vector<RunInFlight> runs = {};  ///< Of all keys, the longest first.
+  std::vector<RunInFlight> runs = {};  ///< Runs of all keys, the longest first.
   std::optional<bool> exists = {};     ///< True if the cache holds the object; unset if unknown.
   KeyFlight flight = {};
 };

@@ -26,7 +26,7 @@ namespace detail {
 /// Cause of an add, before its source has a number in the flight recorder.
 struct Origin {
   AddedBy by = AddedBy::call;
-  EventType type = EventType::added;  ///< Of events.
+  EventType type = EventType::added;  ///< Type of the event; meaningful only if an event caused the add.
   std::string_view source = {};       ///< "configmaps (v1)"; of events and sources.
 };
 /// Returns the origin of an event of a watch.

@@ -20,8 +20,8 @@ inline namespace v0 {
 namespace detail {
 
 struct FibersOptions {
-  std::size_t limit = 1;                             ///< Of pieces of work in progress.
-  std::size_t stack_bytes = std::size_t{256} << 10;  ///< Of each; committed when used.
+  std::size_t limit = 1;                             ///< Most pieces of work in progress.
+  std::size_t stack_bytes = std::size_t{256} << 10;  ///< Size of a fiber's stack; committed when used.
   /// Called, on the thread, when there is no memory for as many fibers; with the limit from then on.
   std::function<void(std::size_t limit)> on_no_room = {};
 };

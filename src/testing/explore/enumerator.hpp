@@ -19,7 +19,7 @@ namespace testing::detail {
 struct Plans {
   std::vector<Plan> plans = {};  ///< In the order in which they are run: simple ones first.
   std::size_t pruned = 0;        ///< Those that ExploreScope::all has in addition.
-  std::size_t unread = 0;        ///< Of these: what they hide is noticed by nobody, or hidden by another one.
+  std::size_t unread = 0;        ///< Pruned ones that hide what nobody notices, or what another one hides.
 };
 
 /// Returns the plans for a reference. `watched` are the kinds that caches hold. At most two steps.

@@ -30,7 +30,7 @@ struct RunRecord {
   std::vector<Step> missed = {};               ///< Steps of the plan that have not taken effect.
   std::vector<std::string> late_writes = {};   ///< After leadership was lost, without the run's stop token.
   std::shared_ptr<const OutsideState> outside = {};    ///< Null if nothing is outside.
-  std::vector<std::string> late_changes_outside = {};  ///< As late_changes.
+  std::vector<std::string> late_changes_outside = {};  ///< Like late_changes, but outside of the cluster.
 };
 
 /// Returns a line for each object that differs, is missing or should not exist.

@@ -32,7 +32,7 @@ struct TracedWrite {
   Json after = {};
   bool ok = false;
   bool effective = false;  ///< The object changed, beyond what the server manages.
-  bool of_leader = false;  ///< Of a controller that only the leader runs.
+  bool of_leader = false;  ///< Belongs to a controller that only the leader runs.
   bool versioned = false;  ///< It demands a resourceVersion or uid, so that it can meet a conflict.
   std::size_t runs = 0;    ///< Number of runs that had begun.
   std::size_t idles = 0;   ///< Number of times at which the operator had had nothing left to do.
@@ -51,7 +51,7 @@ struct TracedPoint {
   Moment moment = {};
   std::size_t writes = 0;  ///< Number of writes before it.
   std::size_t runs = 0;    ///< Number of runs that had begun.
-  bool of_leader = false;  ///< Of a controller that only the leader runs.
+  bool of_leader = false;  ///< Belongs to a controller that only the leader runs.
 };
 
 /// The reads of the caches by the operator.

@@ -22,7 +22,7 @@ struct Candidate {
 
 /// A property that can be changed.
 struct PropertySchema {
-  std::string name = {};  ///< Of the member that it is, or is an item of.
+  std::string name = {};  ///< Name of the member that it is, or is an item of.
   Json schema = {};
   Json parent = {};  ///< Schema of the record that it belongs to.
   bool removable = false;

@@ -38,7 +38,7 @@ struct ChangeRun {
 
 /// A creation.
 struct CreationRun {
-  std::string refusal = {};  ///< Of the server.
+  std::string refusal = {};  ///< Error of the server; empty if it accepted the object.
   Observation after = {};
 };
 

@@ -21,7 +21,7 @@ struct Trial {
   std::vector<std::string> restless = {};  ///< Writes of the operator after its start, before the change.
   Seen before = {};
   Seen after = {};
-  std::optional<Seen> fresh = {};        ///< Of an object created with the value, if that is possible.
+  std::optional<Seen> fresh = {};        ///< After a creation with the value, if that is possible.
   std::optional<Seen> rolled_back = {};  ///< If the server accepted the change back.
 };
 

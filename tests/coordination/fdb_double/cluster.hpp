@@ -63,7 +63,7 @@ struct Mutation {
   Kind kind = Kind::set;
   std::string begin = {};
   std::string end = {};    ///< The end of a cleared range.
-  std::string value = {};  ///< Of a stamped value: with the four bytes of the offset of the stamp.
+  std::string value = {};  ///< Value; a stamped one ends with the four bytes of the offset of the stamp.
 };
 
 /// A client's commit request.

@@ -61,7 +61,7 @@ struct Outside {
   std::shared_ptr<const Clock> clock = {};
   std::optional<FakeDatabase> database = {};
   std::shared_ptr<MemoryStore> store = std::make_shared<MemoryStore>();
-  std::vector<std::shared_ptr<Process>> processes = {};  ///< Of the operator, one after the other.
+  std::vector<std::shared_ptr<Process>> processes = {};  ///< Successive processes of the operator.
 
   /// Returns the processes of the database, what it excludes, and the members of the sets in the store.
   std::string str() const {

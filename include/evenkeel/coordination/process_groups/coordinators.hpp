@@ -31,7 +31,7 @@ EVENKEEL_API std::vector<CoordinatorCandidate> coordinator_candidates(const Proc
 
 /// A choice of coordinators.
 struct CoordinatorChoice {
-  std::vector<std::string> coordinators = {};  ///< As named in the connection string.
+  std::vector<std::string> coordinators = {};  ///< Addresses, spelled as in the connection string.
   std::optional<std::string> failure = {};     ///< Why no choice is possible.
 };
 /// Chooses the wanted number of coordinators, spread over zones, data centers and data halls as far as

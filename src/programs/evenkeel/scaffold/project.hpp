@@ -9,7 +9,7 @@
 namespace evenkeel::program {
 
 struct ProjectOptions {
-  std::string name = {};  ///< Of folder, program, namespace and service account: "website-operator".
+  std::string name = {};  ///< Name for folder, program, namespace and service account: "website-operator".
   std::string kind = {};  ///< "Website".
   std::string group = "example.com";
   std::string version = "v1alpha1";

@@ -9,7 +9,7 @@
 namespace evenkeel::program {
 
 struct BuiltinType {
-  std::string_view name = {};    ///< As written in C++: "ek::core_v1::Container".
+  std::string_view name = {};    ///< Qualified name in C++: "ek::core_v1::Container".
   std::string_view header = {};  ///< "evenkeel/api/kinds/pods.hpp".
 };
 
