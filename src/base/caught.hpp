@@ -3,6 +3,7 @@
 #pragma once
 
 #include <exception>
+#include <string>
 
 namespace evenkeel {
 inline namespace v0 {
@@ -18,6 +19,20 @@ std::exception_ptr caught(Step&& step) noexcept {
     return std::current_exception();
   }
   return nullptr;
+}
+
+/// Text of an exception that has no what().
+inline constexpr const char* foreign_exception = "an exception that is not a std::exception was thrown";
+
+/// Returns what() of an exception; `error` is not null.
+inline std::string error_text(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& known) {
+    return known.what();
+  } catch (...) {
+    return foreign_exception;
+  }
 }
 
 }  // namespace detail

@@ -8,6 +8,7 @@
 #include <evenkeel/base/hash_ranges.hpp>
 #include <evenkeel/cache/object_store.hpp>
 
+#include "base/caught.hpp"
 #include "base/cells.hpp"
 #include "cache/own_writes.hpp"
 #include "cache/store_index.hpp"
@@ -258,7 +259,7 @@ IndexValues ObjectStore::values_of(const StoreIndex& index, const WireObject& ob
   } catch (...) {
     if (options_.on_index_failure)
       options_.on_index_failure(
-          {.index = index.definition, .object = object, .error = "not a std::exception"});
+          {.index = index.definition, .object = object, .error = detail::foreign_exception});
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/clusters/cluster_set.hpp>
 
+#include "base/caught.hpp"
 #include "clusters/blocking_pool.hpp"
 #include "clusters/cluster_loop.hpp"
 #include "clusters/cluster_member.hpp"
@@ -33,16 +34,6 @@ ClusterSetOptions checked_set_options(ClusterSetOptions options) {
   require(options.blocking_threads > 0, "blocking_threads");
   require(options.failures_until_away > 0, "failures_until_away");
   return options;
-}
-
-std::string failure_text(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& known) {
-    return known.what();
-  } catch (...) {
-    return "an exception that is not a std::exception";
-  }
 }
 
 }  // namespace
@@ -234,7 +225,7 @@ void ClusterSet::Impl::engage(const std::shared_ptr<ClusterMember>& member) {
     MutexLock calling(calling_);
     for (ClusterFollower* follower : followers_) follower->on_leaving(*cluster);
   }
-  member->fail(failure_text(error));
+  member->fail(detail::error_text(error));
   member->retire([] {});
   MutexLock lock(mutex_);
   core_.on_failed(member->name());
@@ -294,8 +285,9 @@ void ClusterSet::Impl::add_follower(ClusterFollower& follower) {
         added->on_engaged(cluster);
       } catch (...) {
         added->on_leaving(*cluster);
-        options_.log.error("a controller cannot follow a cluster",
-                           {{"cluster", member->name()}, {"error", failure_text(std::current_exception())}});
+        options_.log.error(
+            "a controller cannot follow a cluster",
+            {{"cluster", member->name()}, {"error", detail::error_text(std::current_exception())}});
       }
     });
   }

@@ -7,6 +7,7 @@
 
 #include <evenkeel/sharding/shards.hpp>
 
+#include "base/caught.hpp"
 #include "cache/call_gate.hpp"
 #include "controller/backoff_core.hpp"
 #include "controller/cluster_key.hpp"
@@ -21,17 +22,6 @@ namespace {
 WatchSpec bound(WatchSpec spec, Cache& cache) {
   if (spec.bind) spec.mapping = spec.bind(cache);
   return spec;
-}
-
-// Returns the text of the exception that is being handled.
-std::string what_was_thrown() {
-  try {
-    throw;
-  } catch (const std::exception& error) {
-    return error.what();
-  } catch (...) {
-    return "an exception that is not a std::exception";
-  }
 }
 
 }  // namespace
@@ -278,7 +268,7 @@ void EventFeed::take(Watch& watch, const ObjectEvent& event, const std::vector<b
     Remap remap{.watch = watch.id(), .type = event.type};
     if (event.old != nullptr) remap.states.push_back(*event.old);
     remap.states.push_back(*event.object);
-    return note_failure(watch, std::move(remap), what_was_thrown());
+    return note_failure(watch, std::move(remap), error_text(std::current_exception()));
   }
   for (const ObjectKey& key : keys) {
     if (is_ours(watch, key, slots)) add(watch, event, key);
@@ -332,7 +322,7 @@ void EventFeed::remap(const Remap& remap) noexcept {
   try {
     watch->map_again(remap);
   } catch (...) {
-    note_failure(*watch, remap, what_was_thrown());
+    note_failure(*watch, remap, error_text(std::current_exception()));
   }
 }
 

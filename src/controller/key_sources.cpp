@@ -9,6 +9,7 @@
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/sharding/shards.hpp>
 
+#include "base/caught.hpp"
 #include "cache/call_gate.hpp"
 #include "controller/cluster_key.hpp"
 
@@ -26,8 +27,7 @@ std::exception_ptr named(const std::string& source) noexcept {
     } catch (const std::exception& error) {
       std::throw_with_nested(Error("source " + source + ": " + error.what()));
     } catch (...) {
-      std::throw_with_nested(
-          Error("source " + source + ": an exception that is not a std::exception was thrown"));
+      std::throw_with_nested(Error("source " + source + ": " + detail::foreign_exception));
     }
   } catch (...) {
     return std::current_exception();

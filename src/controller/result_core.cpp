@@ -4,6 +4,8 @@
 #include <evenkeel/client/errors.hpp>
 #include <evenkeel/controller/result_core.hpp>
 
+#include "base/caught.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace {
@@ -39,7 +41,7 @@ void walk(const std::exception_ptr& thrown, Causes& causes) {
     walk(error, causes);
   } catch (...) {
     if (!causes.message.empty()) causes.message += ": ";
-    causes.message += "an exception that is not a std::exception was thrown";
+    causes.message += detail::foreign_exception;
     causes.panic = true;
   }
 }

@@ -11,6 +11,7 @@
 #include <evenkeel/coordination/overview.hpp>
 #include <evenkeel/http/job_runner.hpp>
 
+#include "base/caught.hpp"
 #include "coordination/bounded_snapshot.hpp"
 #include "coordination/overview_feed.hpp"
 #include "coordination/overview_section.hpp"
@@ -60,7 +61,7 @@ class SectionReader final : public evenkeel::detail::Job {
     } catch (const std::exception& error) {
       problem = error.what();
     } catch (...) {
-      problem = "an exception that is not a std::exception was thrown";
+      problem = evenkeel::detail::foreign_exception;
     }
     MutexLock lock(mutex_);
     feed_.on_failure(problem, options_.clock->now());

@@ -18,6 +18,7 @@
 #include <evenkeel/client/watch.hpp>
 #include <evenkeel/election/elector.hpp>
 
+#include "base/caught.hpp"
 #include "election/election_core.hpp"
 #include "http/event_loop_state.hpp"
 
@@ -67,16 +68,6 @@ void check(const ElectionOptions& options) {
 
 std::string_view span_name(ElectionCore::Ask ask) {
   return ask == ElectionCore::Ask::get ? "read lease" : "write lease";
-}
-
-std::string text_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& known) {
-    return known.what();
-  } catch (...) {
-    return "unknown error";
-  }
 }
 
 bool is_cancelled(const std::exception_ptr& error) {
@@ -445,7 +436,7 @@ void Elector::State::send(Campaign& campaign, Core::Request request) {
   span->set_attribute("evenkeel.election", options_.namespace_ + "/" + options_.name);
   auto done = [self = campaign.shared_from_this(), id = request.id,
                span](Outcome<ResourceClient::Object> outcome) {
-    if (!outcome.ok()) span->set_status(SpanStatus::error, text_of(outcome.error()));
+    if (!outcome.ok()) span->set_status(SpanStatus::error, detail::error_text(outcome.error()));
     span->end();
     if (const auto elector = self->elector) elector->landed(*self, id, std::move(outcome));
   };
@@ -503,7 +494,7 @@ void Elector::State::judge(Campaign& campaign, std::uint64_t id, const std::exce
     if (!absent || refusal.status().kind != Lease::resource.plural) note_problem(refusal.what());
     if (absent) return campaign.core.on_missing(id, now);
   } catch (...) {
-    note_problem(text_of(error));
+    note_problem(detail::error_text(error));
   }
   campaign.core.on_failure(id, now);
 }
@@ -567,7 +558,7 @@ void Elector::State::on_watch_end(Campaign& campaign, const std::exception_ptr& 
   }
   if (wanted && !is_cancelled(error)) {
     log_.warn("the Lease cannot be watched; it is read every retry period instead",
-              {{"error", text_of(error)}});
+              {{"error", detail::error_text(error)}});
   }
   campaign.wake();
 }

@@ -13,6 +13,7 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/events/event_recorder.hpp>
 
+#include "base/caught.hpp"
 #include "events/event_body.hpp"
 #include "events/event_core.hpp"
 
@@ -85,16 +86,6 @@ WriteEnd end_of(const std::exception_ptr& error) {
   }
 }
 
-std::string text_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& known) {
-    return known.what();
-  } catch (...) {
-    return "an exception that is not a std::exception was thrown";
-  }
-}
-
 std::function<double()> random_of(const EventRecorderOptions& options) {
   const std::uint64_t seed = options.seed ? *options.seed : std::random_device()();
   return [engine = std::mt19937_64(seed)]() mutable {
@@ -146,7 +137,7 @@ void State::warn(const detail::CountedEvent& event, const std::exception_ptr& er
                     {{"object", subject.kind + " " + ObjectKey{subject.namespace_, subject.name}.str()},
                      {"reason", event.record.reason},
                      {"failures", failures},
-                     {"error", text_of(error)}});
+                     {"error", detail::error_text(error)}});
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <evenkeel/api/time.hpp>
 #include <evenkeel/controller/explanation.hpp>
 
+#include "base/caught.hpp"
 #include "manager/console_sample.hpp"
 
 namespace evenkeel {
@@ -217,7 +218,7 @@ Json read_sections(const std::vector<Operations::ConsoleSection>& sections) {
     } catch (const std::exception& error) {
       one["error"] = error.what();
     } catch (...) {
-      one["error"] = "an exception that is not a std::exception was thrown";
+      one["error"] = detail::foreign_exception;
     }
     all.push_back(std::move(one));
   }

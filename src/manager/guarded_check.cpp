@@ -9,6 +9,8 @@
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/base/mutex.hpp>
 
+#include "base/caught.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
@@ -31,7 +33,7 @@ std::string problem_of(const Check& check) {
   } catch (const std::exception& error) {
     return *error.what() == '\0' ? "it threw" : error.what();
   } catch (...) {
-    return "an exception that is not a std::exception was thrown";
+    return detail::foreign_exception;
   }
 }
 

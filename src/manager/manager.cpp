@@ -15,6 +15,7 @@
 #include <evenkeel/manager/manifests.hpp>
 #include <evenkeel/workqueue/key_table.hpp>
 
+#include "base/caught.hpp"
 #include "manager/cache_sharing.hpp"
 #include "manager/clusters_part.hpp"
 #include "manager/derived_rules.hpp"
@@ -42,16 +43,6 @@ std::string grace_message(const std::vector<std::string>& cancelled, const std::
 std::optional<TimePoint> earliest(std::optional<TimePoint> a, std::optional<TimePoint> b) {
   if (!a || !b) return a ? a : b;
   return std::min(*a, *b);
-}
-
-std::string message_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& known) {
-    return known.what();
-  } catch (...) {
-    return "an exception that is not a std::exception was thrown";
-  }
 }
 
 class CachePart final : public detail::Part {
@@ -565,7 +556,7 @@ void Manager::Impl::handle_notifications(LifecycleCore::Actions& actions, const 
     }
     if (notification.error && !first_error_) first_error_ = notification.error;
     append(core_.on_ended(notification.part,
-                          notification.error ? message_of(notification.error) : std::string(), now));
+                          notification.error ? detail::error_text(notification.error) : std::string(), now));
   }
   if (stop.stop_requested() && !core_.stopping()) {
     options_.log.info("stopping", {{"reason", "stop requested"}});

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/caught.hpp"
 #include "serve/stable_text.hpp"
 
 namespace evenkeel {
@@ -38,7 +39,7 @@ void Probe::add(std::string name, Check check) {
 
 // Calls a check, and logs if its result changed; durations in the text are ignored.
 std::string Probe::ask(const std::string& name, const Check& check) {
-  std::string problem = "an exception that is not a std::exception was thrown";
+  std::string problem = detail::foreign_exception;
   try {
     problem = check();
   } catch (const std::exception& error) {

@@ -23,6 +23,7 @@
 #include <evenkeel/tracing/otlp_exporter.hpp>
 
 #include "api/yaml_writer.hpp"
+#include "base/caught.hpp"
 #include "client/config/access_file.hpp"
 #include "manager/deployment_args.hpp"
 #include "manager/flags.hpp"
@@ -292,7 +293,7 @@ bool set_up(Manager& manager, const std::function<void(Manager&)>& setup, const 
   } catch (const std::exception& error) {
     log.error("ended with an error", {{"error", error.what()}});
   } catch (...) {
-    log.error("ended with an error", {{"error", "an exception that is not a std::exception was thrown"}});
+    log.error("ended with an error", {{"error", detail::foreign_exception}});
   }
   return false;
 }
@@ -384,7 +385,7 @@ int run(int argc, const char* const* argv, const RunOptions& options,
   } catch (const std::exception& error) {
     print(stderr, options.name + ": " + error.what() + "\n");
   } catch (...) {
-    print(stderr, options.name + ": an exception that is not a std::exception was thrown\n");
+    print(stderr, options.name + ": " + detail::foreign_exception + "\n");
   }
   return exit_failed;
 }

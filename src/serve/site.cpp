@@ -9,6 +9,7 @@
 
 #include <evenkeel/base/error.hpp>
 
+#include "base/caught.hpp"
 #include "base/files.hpp"
 #include "serve/stable_text.hpp"
 #include "serve/tls_context.hpp"
@@ -191,7 +192,7 @@ Response Site::answer(const Request& request, Peer peer) {
   const auto& [entry, rest] = *matched;
   if (auto refused = refusal_of(entry.options, request, peer)) return *std::move(refused);
   const std::string path = target.path.substr(0, target.path.size() - rest.size());
-  std::string problem = "an exception that is not a std::exception was thrown";
+  std::string problem = evenkeel::detail::foreign_exception;
   try {
     Response answer = entry.handler({.request = request, .target = target, .rest = rest});
     note_answered(path);

@@ -11,6 +11,7 @@
 #include <evenkeel/http/transport.hpp>
 #include <evenkeel/tracing/otlp_exporter.hpp>
 
+#include "base/caught.hpp"
 #include "tracing/export_core.hpp"
 #include "tracing/otlp_json.hpp"
 
@@ -37,14 +38,6 @@ std::vector<SpanAttribute> resource_of(const OtlpOptions& options) {
   if (!options.service_version.empty()) resource.push_back({"service.version", options.service_version});
   resource.insert(resource.end(), options.resource.begin(), options.resource.end());
   return resource;
-}
-
-std::string text_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& known) {
-    return known.what();
-  }
 }
 
 }  // namespace
@@ -153,7 +146,7 @@ class OtlpExporter::State final : public detail::Job {
     const detail::OtlpAnswer answer =
         outcome.ok() ? detail::read_otlp_answer(outcome.value())
                      : detail::OtlpAnswer{.outcome = {.kind = detail::ExportOutcome::Kind::retry},
-                                          .problem = text_of(outcome.error())};
+                                          .problem = detail::error_text(outcome.error())};
     {
       MutexLock lock(mutex_);
       core_.on_outcome(answer.outcome, options_.clock->now());

@@ -6,6 +6,7 @@
 #include <evenkeel/api/patch.hpp>
 #include <evenkeel/webhook/answer.hpp>
 
+#include "base/caught.hpp"
 #include "webhook/review.hpp"
 
 namespace evenkeel {
@@ -55,7 +56,7 @@ AdmissionResponse admit(const Webhook& webhook, WebhookVerb verb, const Admissio
   } catch (const std::exception& error) {
     deny(response, failure_status(500, "InternalError", error.what()), error.what());
   } catch (...) {
-    const char* what = "an exception that is not a std::exception was thrown";
+    const char* what = detail::foreign_exception;
     deny(response, failure_status(500, "InternalError", what), what);
   }
   return response;

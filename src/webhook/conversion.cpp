@@ -6,6 +6,7 @@
 #include <evenkeel/api/dynamic.hpp>
 #include <evenkeel/webhook/conversion.hpp>
 
+#include "base/caught.hpp"
 #include "webhook/review.hpp"
 
 namespace evenkeel {
@@ -125,7 +126,7 @@ Json answer_conversion_review(const std::vector<Conversion>& conversions, const 
     failure = error.what();
     response["result"] = Json::object({{"status", "Failure"}, {"message", failure}});
   } catch (...) {
-    failure = "an exception that is not a std::exception was thrown";
+    failure = detail::foreign_exception;
     response["result"] = Json::object({{"status", "Failure"}, {"message", failure}});
   }
   return Json::object({{"apiVersion", "apiextensions.k8s.io/v1"},

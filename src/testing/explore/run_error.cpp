@@ -5,6 +5,8 @@
 #include <evenkeel/election/elector.hpp>
 #include <evenkeel/http/transport.hpp>
 
+#include "base/caught.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace testing::detail {
@@ -31,23 +33,13 @@ std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
 
-std::string text_of_exception(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& known) {
-    return known.what();
-  } catch (...) {
-    return "an object that is not a std::exception";
-  }
-}
-
 std::string text_of_error(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const std::exception& known) {
     return is_of_a_request(known) ? std::string() : first_line(known.what());
   } catch (...) {
-    return "an object that is not a std::exception";
+    return evenkeel::detail::foreign_exception;
   }
 }
 

@@ -12,8 +12,6 @@ inline namespace v0 {
 namespace testing::detail {
 
 std::string first_line(const std::string& text);
-/// Returns what() of an exception.
-std::string text_of_exception(const std::exception_ptr& error);
 /// Returns the first line of what() for an exception that counts; empty for one that a request caused, also
 /// indirectly: reconciles are retried after it.
 std::string text_of_error(const std::exception_ptr& error);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/caught.hpp"
 #include "testing/explore/run_error.hpp"
 
 namespace evenkeel {
@@ -109,7 +110,7 @@ void Runner::run_workload(Scenario& scenario, Harness& harness, Interventions& h
     } catch (const TooManyRuns&) {
       throw;
     } catch (...) {
-      record.workload_error = first_line(text_of_exception(std::current_exception()));
+      record.workload_error = first_line(evenkeel::detail::error_text(std::current_exception()));
     }
     hooks.stop_workload();
     hooks.finish();

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "apiserver/shell/request_target.hpp"
+#include "base/caught.hpp"
 #include "testing/begun_write.hpp"
 #include "testing/scripted_command.hpp"
 
@@ -18,14 +19,6 @@ class OverAlready final : public http::Call {
  public:
   void cancel() noexcept override {}
 };
-
-std::string message_of(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& known) {
-    return known.what();
-  }
-}
 
 // Returns the path of the object of a request, without subresource; empty while its name is unknown.
 std::string object_path(const http::Request& request, const apiserver::RequestTarget& target,
@@ -200,7 +193,7 @@ void HarnessTransport::end_write(std::optional<Write> write, const http::Request
                                  const Outcome<http::Response>& outcome) {
   if (!write) return;
   if (!outcome.ok()) {
-    write->message = message_of(outcome.error());
+    write->message = evenkeel::detail::error_text(outcome.error());
   } else {
     Outcome<http::Response> copy = outcome;
     const Json body = detail::body_value(copy.value().body);

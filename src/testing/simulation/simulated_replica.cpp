@@ -7,6 +7,7 @@
 
 #include <evenkeel/controller/observer.hpp>
 
+#include "base/caught.hpp"
 #include "testing/explore/run_error.hpp"
 
 namespace evenkeel {
@@ -207,7 +208,8 @@ void SimulatedReplica::run_worker(Controller& controller, bool on_leader) {
       try {
         done = controller.step();
       } catch (...) {
-        options_.on_exception("a controller ended: " + text_of_exception(std::current_exception()));
+        options_.on_exception("a controller ended: " +
+                              evenkeel::detail::error_text(std::current_exception()));
         options_.on_exit();
         return;
       }

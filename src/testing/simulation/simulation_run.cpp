@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/caught.hpp"
 #include "testing/explore/run_error.hpp"
 #include "testing/explore/trace.hpp"
 #include "testing/harness/harness_webhooks.hpp"
@@ -162,7 +163,7 @@ void SimulationRun::start_users() {
         workload(cluster);
       } catch (...) {
         if (!users_->is_dead())
-          audit_.add_problem("the workload failed: " + text_of_exception(std::current_exception()),
+          audit_.add_problem("the workload failed: " + evenkeel::detail::error_text(std::current_exception()),
                              schedule_.now());
       }
       if (is_main) workload_done_ = true;
