@@ -151,7 +151,7 @@ TEST(Overlay, WithoutATypeMatchesByName) {
 /// Adds unknown members with unique values to every object of the document.
 class Stranger {
  public:
-  explicit Stranger(ek::testing_api::Random& random) : random_(random) {}
+  explicit Stranger(ek::tests::Random& random) : random_(random) {}
   /// In a map every name belongs to the type.
   void visit(Json& value, bool is_map = false) {
     if (value.is_array()) {
@@ -168,7 +168,7 @@ class Stranger {
   }
 
  private:
-  ek::testing_api::Random& random_;
+  ek::tests::Random& random_;
   int next_ = 0;
 };
 
@@ -184,7 +184,7 @@ std::set<std::string> marks(const Json& value) {
 
 class RandomDocument {
  public:
-  explicit RandomDocument(ek::testing_api::Random& random) : random_(random) {}
+  explicit RandomDocument(ek::tests::Random& random) : random_(random) {}
 
   int number() { return static_cast<int>(random_.below(5)); }
   Part part() {
@@ -272,13 +272,13 @@ class RandomDocument {
     }
   }
 
-  ek::testing_api::Random& random_;
+  ek::tests::Random& random_;
 };
 
 TEST(Overlay, UnknownFieldsSurviveAnyTypedEdit) {
   const std::uint64_t seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
-  ek::testing_api::Random random(seed);
+  ek::tests::Random random(seed);
   RandomDocument documents(random);
   for (int round = 0; round < 3000; ++round) {
     Json raw = ek::to_tree(documents.document());
@@ -295,7 +295,7 @@ TEST(Overlay, UnknownFieldsSurviveAnyTypedEdit) {
       ASSERT_TRUE(lost.contains(mark) || kept.contains(mark))
           << mark << " of " << raw.dump() << "\nin " << result.dump();
     }
-    using ek::testing_api::without_nulls;
+    using ek::tests::without_nulls;
     ASSERT_EQ(without_nulls(ek::apply_merge_patch(raw, ek::merge_patch(raw, result))), without_nulls(result));
   }
 }

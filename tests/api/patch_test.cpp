@@ -9,7 +9,7 @@
 
 namespace ek = evenkeel;
 using ek::Json;
-using ek::testing_api::without_nulls;
+using ek::tests::without_nulls;
 
 namespace {
 
@@ -62,7 +62,7 @@ TEST(MergePatch, ContainsOnlyTheDifferences) {
 TEST(MergePatch, OfRandomDocumentsLeadsFromOneToTheOther) {
   const std::uint64_t seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
-  ek::testing_api::Random random(seed);
+  ek::tests::Random random(seed);
   for (int i = 0; i < 3000; ++i) {
     Json before = Json::object({{"x", random.json()}, {"y", random.json()}, {"z", random.json()}});
     Json after = before;
@@ -159,7 +159,7 @@ TEST(JsonPatch, IsAllOrNothing) {
 TEST(JsonPatch, OfRandomDocumentsLeadsFromOneToTheOther) {
   const std::uint64_t seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
-  ek::testing_api::Random random(seed);
+  ek::tests::Random random(seed);
   for (int i = 0; i < 3000; ++i) {
     const Json before = random.json();
     Json after = random.json();

@@ -8,7 +8,7 @@
 
 #include <evenkeel/api/json.hpp>
 
-namespace evenkeel::testing_api {
+namespace evenkeel::tests {
 
 /// Returns the document without null members, which a merge patch cannot distinguish from absent ones.
 inline Json without_nulls(const Json& value) {
@@ -68,4 +68,4 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-}  // namespace evenkeel::testing_api
+}  // namespace evenkeel::tests

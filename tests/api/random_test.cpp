@@ -47,7 +47,7 @@ EVENKEEL_FIELDS(Branch, flag, wide, narrow, color, leaf, maybe, leaves, lists, c
 
 namespace {
 
-using ek::testing_api::Random;
+using ek::tests::Random;
 using random_types::Branch;
 using random_types::Color;
 using random_types::Leaf;

@@ -2,7 +2,7 @@
 // Creates, reads and updates through the core, and its errors.
 #include "core_fixture.hpp"
 
-namespace evenkeel::apiserver::test {
+namespace evenkeel::apiserver::tests {
 namespace {
 
 class ApiServerCoreWrites : public CoreFixture {};
@@ -298,4 +298,4 @@ TEST_F(ApiServerCoreWrites, PatchesMayNotMoveAnObject) {
 }
 
 }  // namespace
-}  // namespace evenkeel::apiserver::test
+}  // namespace evenkeel::apiserver::tests

@@ -21,7 +21,7 @@
 namespace evenkeel::apiserver {
 namespace {
 
-using evenkeel::test::RawClient;
+using evenkeel::tests::RawClient;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 

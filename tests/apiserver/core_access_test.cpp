@@ -5,7 +5,7 @@
 
 #include "core_fixture.hpp"
 
-namespace evenkeel::apiserver::test::access {
+namespace evenkeel::apiserver::tests::access {
 namespace {
 
 const std::string rbac = "/apis/rbac.authorization.k8s.io/v1";
@@ -242,4 +242,4 @@ TEST_F(AuthorizerTest, IsPartOfAWorld) {
 }
 
 }  // namespace
-}  // namespace evenkeel::apiserver::test::access
+}  // namespace evenkeel::apiserver::tests::access

@@ -2,7 +2,7 @@
 // Rules of built-in kinds: the responses of a real server to objects that operators commonly create.
 #include "core_fixture.hpp"
 
-namespace evenkeel::apiserver::test {
+namespace evenkeel::apiserver::tests {
 namespace {
 
 class BuiltinKinds : public CoreFixture {
@@ -137,4 +137,4 @@ TEST_F(ServerObjects, FirstNamespacesAreTheServersOwn) {
 }
 
 }  // namespace
-}  // namespace evenkeel::apiserver::test
+}  // namespace evenkeel::apiserver::tests

@@ -7,7 +7,7 @@
 
 #include "core_fixture.hpp"
 
-namespace evenkeel::apiserver::test::certificates {
+namespace evenkeel::apiserver::tests::certificates {
 namespace {
 
 const std::string csrs = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
@@ -155,4 +155,4 @@ TEST_F(CertificateRequestTest, NeedsRightsOnItsSigner) {
 }
 
 }  // namespace
-}  // namespace evenkeel::apiserver::test::certificates
+}  // namespace evenkeel::apiserver::tests::certificates

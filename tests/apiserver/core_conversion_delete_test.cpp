@@ -7,7 +7,7 @@
 
 #include "core_conversion_fixture.hpp"
 
-namespace evenkeel::apiserver::test::conversions {
+namespace evenkeel::apiserver::tests::conversions {
 namespace {
 
 TEST_F(ConversionWebhookTest, DeletesInAVersionOnlyWhatItCanShow) {
@@ -109,4 +109,4 @@ TEST_F(ConversionWebhookTest, CollectsGarbageWithoutTheWebhook) {
 }
 
 }  // namespace
-}  // namespace evenkeel::apiserver::test::conversions
+}  // namespace evenkeel::apiserver::tests::conversions

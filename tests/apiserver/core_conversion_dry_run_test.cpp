@@ -6,7 +6,7 @@
 
 #include "core_conversion_fixture.hpp"
 
-namespace evenkeel::apiserver::test::conversions {
+namespace evenkeel::apiserver::tests::conversions {
 namespace {
 
 class ConversionDryRunTest : public ConversionWebhookTest {
@@ -135,4 +135,4 @@ TEST_F(ConversionDryRunTest, FailsWhereTheWriteFails) {
 }
 
 }  // namespace
-}  // namespace evenkeel::apiserver::test::conversions
+}  // namespace evenkeel::apiserver::tests::conversions

@@ -12,7 +12,7 @@
 
 #include "core_fixture.hpp"
 
-namespace evenkeel::apiserver::test::conversions {
+namespace evenkeel::apiserver::tests::conversions {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
@@ -173,4 +173,4 @@ class ConversionWebhookTest : public CoreFixture {
   int crew = 1;
 };
 
-}  // namespace evenkeel::apiserver::test::conversions
+}  // namespace evenkeel::apiserver::tests::conversions

@@ -7,7 +7,7 @@
 
 #include "core_conversion_fixture.hpp"
 
-namespace evenkeel::apiserver::test::conversions {
+namespace evenkeel::apiserver::tests::conversions {
 namespace {
 
 TEST_F(ConversionWebhookTest, StoresOneVersionAndShowsBoth) {
@@ -541,4 +541,4 @@ TEST_F(ConversionDefinitionTest, KeepsABundleReadable) {
 }
 
 }  // namespace
-}  // namespace evenkeel::apiserver::test::conversions
+}  // namespace evenkeel::apiserver::tests::conversions

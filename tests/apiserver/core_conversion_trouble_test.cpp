@@ -6,7 +6,7 @@
 
 #include "core_conversion_fixture.hpp"
 
-namespace evenkeel::apiserver::test::conversions {
+namespace evenkeel::apiserver::tests::conversions {
 namespace {
 
 TEST_F(ConversionWebhookTest, ConvertsALargeListBySeveralReviews) {
@@ -213,4 +213,4 @@ TEST_F(ConversionWebhookTest, GivesAReadAMinute) {
 }
 
 }  // namespace
-}  // namespace evenkeel::apiserver::test::conversions
+}  // namespace evenkeel::apiserver::tests::conversions

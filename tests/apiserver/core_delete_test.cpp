@@ -2,7 +2,7 @@
 // Deletion in the core: finalizers, dependents, namespaces, CRDs.
 #include "core_fixture.hpp"
 
-namespace evenkeel::apiserver::test {
+namespace evenkeel::apiserver::tests {
 namespace {
 
 class ApiServerCoreDeletes : public CoreFixture {
@@ -282,4 +282,4 @@ TEST_F(ApiServerCoreDefinitions, ChangesEndRunningWatches) {
 }
 
 }  // namespace
-}  // namespace evenkeel::apiserver::test
+}  // namespace evenkeel::apiserver::tests

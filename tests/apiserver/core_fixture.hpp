@@ -14,7 +14,7 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/apiserver/api_server_core.hpp>
 
-namespace evenkeel::apiserver::test {
+namespace evenkeel::apiserver::tests {
 
 struct CoreReply {
   int status = 0;
@@ -155,4 +155,4 @@ class CoreFixture : public ::testing::Test {
   bool ended = false;
 };
 
-}  // namespace evenkeel::apiserver::test
+}  // namespace evenkeel::apiserver::tests

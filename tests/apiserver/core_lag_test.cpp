@@ -11,8 +11,8 @@ namespace evenkeel::apiserver {
 namespace {
 
 using namespace std::chrono_literals;
-using test::CoreFixture;
-using test::CoreReply;
+using tests::CoreFixture;
+using tests::CoreReply;
 
 class CoreLag : public CoreFixture {
  protected:

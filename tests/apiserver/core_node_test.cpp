@@ -9,7 +9,7 @@
 namespace evenkeel::apiserver {
 namespace core_node_test {
 
-class CoreNode : public test::CoreFixture {
+class CoreNode : public tests::CoreFixture {
  protected:
   CoreNode() {
     post("/api/v1/namespaces/default/pods",

@@ -2,7 +2,7 @@
 // Request bodies of typed Go clients: a protobuf envelope around a message of a built-in kind.
 #include "core_fixture.hpp"
 
-namespace evenkeel::apiserver::test {
+namespace evenkeel::apiserver::tests {
 namespace {
 
 std::string varint(std::uint64_t value) {
@@ -107,4 +107,4 @@ TEST_F(ApiServerCoreProtobuf, CustomResourcesAreNotSentThisWay) {
 }
 
 }  // namespace
-}  // namespace evenkeel::apiserver::test
+}  // namespace evenkeel::apiserver::tests

@@ -2,7 +2,7 @@
 // Lists, selectors, pages, forms and discovery of the core.
 #include "core_fixture.hpp"
 
-namespace evenkeel::apiserver::test {
+namespace evenkeel::apiserver::tests {
 namespace {
 
 class ApiServerCoreReads : public CoreFixture {
@@ -199,4 +199,4 @@ TEST(ApiServerCoreHistory, OldContinueTokensExpireButOfferTheRest) {
 }
 
 }  // namespace
-}  // namespace evenkeel::apiserver::test
+}  // namespace evenkeel::apiserver::tests

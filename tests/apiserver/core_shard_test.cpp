@@ -3,7 +3,7 @@
 // tests/real/sharded_list_test.cpp compares the answers with those of a real server.
 #include "core_fixture.hpp"
 
-namespace evenkeel::apiserver::test {
+namespace evenkeel::apiserver::tests {
 namespace {
 
 constexpr char low[] = "shardRange(object.metadata.namespace,'0x0000000000000000','0x8000000000000000')";
@@ -158,4 +158,4 @@ TEST_F(ApiServerCoreWithoutShards, TheParameterIsIgnored) {
 }
 
 }  // namespace
-}  // namespace evenkeel::apiserver::test
+}  // namespace evenkeel::apiserver::tests

@@ -4,7 +4,7 @@
 
 #include "core_fixture.hpp"
 
-namespace evenkeel::apiserver::test {
+namespace evenkeel::apiserver::tests {
 namespace {
 
 class ApiServerCoreWatches : public CoreFixture {
@@ -200,4 +200,4 @@ TEST(ApiServerCoreWatchLimits, AFirstStateOfAnySizeIsSent) {
 }
 
 }  // namespace
-}  // namespace evenkeel::apiserver::test
+}  // namespace evenkeel::apiserver::tests

@@ -11,7 +11,7 @@
 
 #include "core_fixture.hpp"
 
-namespace evenkeel::apiserver::test::webhooks {
+namespace evenkeel::apiserver::tests::webhooks {
 namespace {
 
 using namespace std::chrono_literals;
@@ -605,4 +605,4 @@ TEST_F(WebhookAdmissionTest, GivesEqualUidsToEqualRequests) {
 }
 
 }  // namespace
-}  // namespace evenkeel::apiserver::test::webhooks
+}  // namespace evenkeel::apiserver::tests::webhooks

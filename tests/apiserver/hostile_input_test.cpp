@@ -14,8 +14,8 @@
 namespace evenkeel::apiserver {
 namespace {
 
-using test::CoreFixture;
-using test::CoreReply;
+using tests::CoreFixture;
+using tests::CoreReply;
 
 std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
   const char* text = std::getenv(variable);

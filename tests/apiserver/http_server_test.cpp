@@ -24,8 +24,8 @@
 namespace evenkeel::apiserver {
 namespace {
 
-using evenkeel::test::RawClient;
-using test::await;
+using evenkeel::tests::await;
+using evenkeel::tests::RawClient;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;

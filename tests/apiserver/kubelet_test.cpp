@@ -26,7 +26,7 @@ namespace evenkeel::apiserver {
 namespace kubelet_test {
 
 using namespace std::chrono_literals;
-using evenkeel::test::await;
+using evenkeel::tests::await;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;

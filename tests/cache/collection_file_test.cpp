@@ -21,9 +21,9 @@ using detail::CollectionCopy;
 using detail::CollectionFile;
 using detail::CollectionFileError;
 using detail::CollectionIdentity;
-using test::object;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using tests::object;
 
 constexpr std::size_t plenty = 1u << 30;
 
@@ -58,7 +58,7 @@ class CollectionFiles : public ::testing::Test {
     return "";
   }
 
-  test::TemporaryDirectory temporary;
+  tests::TemporaryDirectory temporary;
   const fs::path& directory = temporary.path;
   CollectionFile file{directory, identity()};
 };

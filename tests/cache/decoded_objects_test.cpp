@@ -17,7 +17,7 @@ namespace evenkeel {
 namespace {
 
 using detail::DecodedObjects;
-using test::object;
+using tests::object;
 
 // An object of about a kilobyte.
 WireObject padded(const std::string& name, const std::string& version = "1") {

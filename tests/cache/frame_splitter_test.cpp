@@ -56,7 +56,7 @@ TEST(FrameSplitter, RefusesLinesBeyondItsBound) {
 }
 
 TEST(FrameSplitter, AgreesWithPlainSplittingOnRandomFrames) {
-  test::RandomJson random(test::fresh_seed());
+  tests::RandomJson random(tests::fresh_seed());
   for (int round = 0; round < 100; ++round) {
     std::vector<std::string> expected;
     std::string text;

@@ -21,14 +21,14 @@ namespace evenkeel {
 namespace {
 
 using namespace std::chrono_literals;
-using test::frame;
-using test::list_of;
-using test::Notes;
-using test::object;
-using test::ScriptedSource;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using tests::frame;
+using tests::list_of;
+using tests::Notes;
+using tests::object;
+using tests::ScriptedSource;
 
 /// Options of tests that answer lists in pages; streaming lists have tests of their own.
 InformerOptions paged(InformerOptions options = {}) {
@@ -103,7 +103,7 @@ TEST(InformerConcurrency, ListsThenWatchesAndTellsHandlers) {
   EXPECT_THAT(std::vector(lines.begin() + 3, lines.end()),
               ElementsAre("added c@11", "updated a@12 from 1", "deleted b@13"));
   EXPECT_EQ(rig.informer.store().size(), 2u);
-  EXPECT_EQ(rig.informer.store().find("default", "a").raw(), test::json_of({.name = "a", .version = "12"}));
+  EXPECT_EQ(rig.informer.store().find("default", "a").raw(), tests::json_of({.name = "a", .version = "12"}));
 }
 
 // A controller that starts on this event reads from the cache at once: no read is live any more.

@@ -160,7 +160,7 @@ void compare(const std::string& body, const std::vector<std::size_t>& sizes) {
   ASSERT_EQ(result.metadata.resource_version, tree["metadata"]["resourceVersion"].get<std::string>());
 }
 
-std::string random_list(test::RandomJson& random) {
+std::string random_list(tests::RandomJson& random) {
   std::vector<std::string> members = {R"("kind":"DemoList")"};
   std::string items = "\"items\"" + random.space() + ":" + random.space() + "[" + random.space();
   for (std::size_t count = random.below(6); count > 0; --count) {
@@ -180,7 +180,7 @@ std::string random_list(test::RandomJson& random) {
 }
 
 TEST(ListSplitter, AgreesWithAParserOnRandomListsCutAnywhere) {
-  test::RandomJson random(test::fresh_seed());
+  tests::RandomJson random(tests::fresh_seed());
   for (int round = 0; round < 300; ++round) {
     const std::string body = random_list(random);
     SCOPED_TRACE(body);
@@ -195,7 +195,7 @@ TEST(ListSplitter, AgreesWithAParserOnRandomListsCutAnywhere) {
 }
 
 TEST(ListSplitter, AgreesWithAParserForEverySingleCut) {
-  test::RandomJson random(test::fresh_seed());
+  tests::RandomJson random(tests::fresh_seed());
   for (int round = 0; round < 5; ++round) {
     const std::string body = random_list(random);
     for (std::size_t cut = 1; cut < body.size(); ++cut) {

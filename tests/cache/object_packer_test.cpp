@@ -163,7 +163,7 @@ TEST(ObjectPacker, DecodingReadsTheCompressedForm) {
 
 // A collection of objects that have nothing in common.
 TEST(ObjectPacker, RandomObjectsSurvive) {
-  test::RandomJson random(test::fresh_seed());
+  tests::RandomJson random(tests::fresh_seed());
   ObjectPacker packer;
   for (int i = 0; i < 2000; ++i) {
     const WireObject whole = WireScanner().object(R"({"metadata":{"name":"n)" + std::to_string(i) +

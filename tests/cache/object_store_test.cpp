@@ -21,11 +21,11 @@
 namespace evenkeel {
 namespace {
 
-using test::object;
-using test::ObjectParts;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using tests::object;
+using tests::ObjectParts;
 
 std::vector<std::string> names(const StoreSnapshot& snapshot) {
   std::vector<std::string> result;
@@ -391,7 +391,7 @@ TEST(ObjectStoreIndex, NamesTheIndexesIfThereIsNoSuchOne) {
 
 /// Compares an index with a scan of the store during random changes.
 TEST(ObjectStoreIndex, AgreesWithAScanThroughRandomChanges) {
-  test::RandomJson random(test::fresh_seed());
+  tests::RandomJson random(tests::fresh_seed());
   ObjectStore store;
   ObjectStore scanned({.index_owners = false});
   store.add_index(by_uids());
@@ -494,7 +494,7 @@ TEST(ObjectStore, SnapshotsDoNotChange) {
 
 /// Compares the store with a plain map during random changes, with snapshots taken in between.
 TEST(ObjectStore, AgreesWithAMapThroughRandomChanges) {
-  test::RandomJson random(test::fresh_seed());
+  tests::RandomJson random(tests::fresh_seed());
   ObjectStore store;
   std::map<std::pair<std::string, std::string>, std::string> model;
   std::vector<std::pair<StoreSnapshot, std::vector<std::string>>> kept;

@@ -7,7 +7,7 @@
 
 #include <evenkeel/cache/wire_object.hpp>
 
-namespace evenkeel::test {
+namespace evenkeel::tests {
 
 struct ObjectParts {
   std::string name = {};
@@ -47,4 +47,4 @@ inline std::string list_of(const std::vector<ObjectParts>& objects, const std::s
          R"(","continue":")" + continue_token + R"("},"items":[)" + items + "]}";
 }
 
-}  // namespace evenkeel::test
+}  // namespace evenkeel::tests

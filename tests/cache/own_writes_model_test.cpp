@@ -36,7 +36,7 @@ struct ModelState {
 };
 
 WireObject wire(const std::string& name, const ModelState& state) {
-  std::string text = test::json_of(
+  std::string text = tests::json_of(
       {.name = name, .version = std::to_string(state.revision), .uid = state.uid, .owners = {"o"}});
   if (state.ending) text.insert(text.find(R"("uid")"), R"("deletionTimestamp":"2026-01-01T00:00:00Z",)");
   return WireScanner().object(text);
@@ -272,7 +272,7 @@ class OwnWritesModel {
     ASSERT_EQ(in_list, found);
   }
 
-  test::RandomJson random_;
+  tests::RandomJson random_;
   ModelServer server_{6};
   ManualClock clock_;
   ObjectStore store_{{.clock = &clock_}};
@@ -285,7 +285,7 @@ class OwnWritesModel {
 };
 
 TEST(OwnWritesModel, EveryReadShowsTheLastOwnWriteOrSomethingNewer) {
-  test::RandomJson seeds(test::fresh_seed());
+  tests::RandomJson seeds(tests::fresh_seed());
   std::size_t reads = 0;
   std::size_t live_reads = 0;
   for (int world = 0; world < 200; ++world) {

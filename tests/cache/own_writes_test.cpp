@@ -18,9 +18,9 @@
 namespace evenkeel::own_writes_tests {
 namespace {
 
-using test::object;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using tests::object;
 using Kind = WriteEffect::Kind;
 
 std::vector<std::string> listed(const ObjectStore& store) {
@@ -53,7 +53,7 @@ class OwnWrites : public ::testing::Test {
                    .version = version,
                    .until = until});
   }
-  void write(const test::ObjectParts& parts,
+  void write(const tests::ObjectParts& parts,
              WriteEffect::Selection selection = WriteEffect::Selection::inside) {
     store_.record({.namespace_ = parts.namespace_,
                    .name = parts.name,

@@ -11,7 +11,7 @@
 
 #include <evenkeel/api/json.hpp>
 
-namespace evenkeel::test {
+namespace evenkeel::tests {
 
 /// Returns a new seed for each run, and prints it so that the run can be repeated with EVENKEEL_SEED=<seed>.
 inline std::uint64_t fresh_seed() {
@@ -105,4 +105,4 @@ class RandomJson {
   std::mt19937_64 random_;
 };
 
-}  // namespace evenkeel::test
+}  // namespace evenkeel::tests

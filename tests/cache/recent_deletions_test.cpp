@@ -10,9 +10,9 @@
 namespace evenkeel::recent_deletions_tests {
 namespace {
 
-using test::object;
+using tests::object;
 
-StoreDelta deleted(const test::ObjectParts& parts) {
+StoreDelta deleted(const tests::ObjectParts& parts) {
   const WireObject last = object(parts);
   return {.type = EventType::deleted, .object = last, .old = last, .final_state_unknown = true};
 }

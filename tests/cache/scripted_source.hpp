@@ -14,7 +14,7 @@
 #include <evenkeel/cache/informer.hpp>
 #include <evenkeel/http/transport.hpp>
 
-namespace evenkeel::test {
+namespace evenkeel::tests {
 
 /// Blocks until `condition` holds, checking it at each change.
 class Board {
@@ -134,4 +134,4 @@ class Notes final : public EventHandler {
   std::vector<std::string> lines_;
 };
 
-}  // namespace evenkeel::test
+}  // namespace evenkeel::tests

@@ -27,14 +27,14 @@ namespace evenkeel::cache_share_tests {
 namespace {
 
 using namespace std::chrono_literals;
-using test::frame;
-using test::list_of;
-using test::Notes;
-using test::object;
-using test::ScriptedSource;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using tests::frame;
+using tests::list_of;
+using tests::Notes;
+using tests::object;
+using tests::ScriptedSource;
 
 /// Returns the selection of these namespaces alone.
 HashRanges of(const std::vector<std::string>& namespaces) {
@@ -443,7 +443,7 @@ struct InformerRig {
   }
   std::vector<std::string> take_notes() { return std::exchange(notes->lines, {}); }
   ListRequest next_list() { return std::get<ListRequest>(source->next().step); }
-  void answer(const std::vector<test::ObjectParts>& objects, const std::string& version) {
+  void answer(const std::vector<tests::ObjectParts>& objects, const std::string& version) {
     source->last().answer(list_of(objects, version));
     runner->pump();
   }

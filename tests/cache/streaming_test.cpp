@@ -24,13 +24,13 @@ namespace evenkeel::streaming_tests {
 namespace {
 
 using namespace std::chrono_literals;
-using test::frame;
-using test::list_of;
-using test::Notes;
-using test::ScriptedSource;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using tests::frame;
+using tests::list_of;
+using tests::Notes;
+using tests::ScriptedSource;
 using Advice = detail::StreamingCore::Advice;
 using News = detail::StreamingCore::News;
 

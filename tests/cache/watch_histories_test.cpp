@@ -26,13 +26,13 @@ namespace evenkeel::watch_histories_tests {
 namespace {
 
 using namespace std::chrono_literals;
-using test::frame;
-using test::list_of;
-using test::Notes;
-using test::ObjectParts;
-using test::ScriptedSource;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using tests::frame;
+using tests::list_of;
+using tests::Notes;
+using tests::ObjectParts;
+using tests::ScriptedSource;
 
 using Lines = std::vector<std::string>;
 

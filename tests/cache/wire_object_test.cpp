@@ -173,7 +173,7 @@ TEST(WireObject, NamesWhatIsKnownOfABrokenObject) {
 }
 
 TEST(WireObject, AgreesWithAParserOnRandomObjects) {
-  test::RandomJson random(test::fresh_seed());
+  tests::RandomJson random(tests::fresh_seed());
   WireScanner scanner;
   for (int round = 0; round < 2000; ++round) {
     std::vector<std::string> members = {"\"name\":\"" + std::string(1, "abc"[random.below(3)]) + "\""};
@@ -206,7 +206,7 @@ TEST(WireObject, AgreesWithAParserOnRandomObjects) {
 }
 
 TEST(WireObject, SurvivesDamagedText) {
-  test::RandomJson random(test::fresh_seed());
+  tests::RandomJson random(tests::fresh_seed());
   WireScanner scanner({.api_version = "v1", .kind = "Pod"});
   std::size_t refused = 0;
   for (int round = 0; round < 20'000; ++round) {

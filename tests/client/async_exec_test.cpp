@@ -29,9 +29,9 @@ namespace evenkeel {
 namespace async_exec_test {
 
 using namespace std::chrono_literals;
-using test::CuttingProxy;
 using ::testing::HasSubstr;
 using tests::Connection;
+using tests::CuttingProxy;
 using tests::ScriptedKubelet;
 using tests::ScriptedServer;
 using tests::success;
@@ -132,7 +132,7 @@ TEST_F(AsyncExecConcurrency, ASessionIsInteractive) {
   call->write("pwd\n");
   answered.get_future().get();
   // The answer may be read before the end of the write is noticed.
-  test::await("the input to be out", [&] { return drained >= 1 && call->unsent() == 0; });
+  tests::await("the input to be out", [&] { return drained >= 1 && call->unsent() == 0; });
   call->close_stdin();
   EXPECT_EQ(end.get_future().get().value(), 0);
   call->write("too late\n");
@@ -167,7 +167,7 @@ TEST_F(AsyncExecConcurrency, APausedCallGetsNothingUntilItIsResumed) {
                      .on_end = [&](Outcome<int> code) { end.set_value(std::move(code)); }});
   started.set_value();
   begun.get_future().get();
-  test::await("bytes that wait", [&] { return sent > std::size_t{1} << 20; });
+  tests::await("bytes that wait", [&] { return sent > std::size_t{1} << 20; });
   EXPECT_EQ(got, 32768U);
   call->resume();
   EXPECT_EQ(end.get_future().get().value(), 0);

@@ -21,8 +21,8 @@
 #include <evenkeel/http/curl_transport.hpp>
 
 #include "../http/certificates.hpp"
+#include "../support/await.hpp"
 #include "../support/cutting_proxy.hpp"
-#include "../support/eventually.hpp"
 #include "client/pods/exec_core.hpp"
 #include "controller/fibers/fibers.hpp"
 #include "scripted_kubelet.hpp"
@@ -31,10 +31,10 @@ namespace evenkeel {
 namespace {
 
 using namespace std::chrono_literals;
-using test::CuttingProxy;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using tests::Connection;
+using tests::CuttingProxy;
 using tests::Frame;
 using tests::ScriptedServer;
 using tests::success;

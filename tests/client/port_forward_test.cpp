@@ -15,16 +15,16 @@
 #include <evenkeel/client/port_forward.hpp>
 
 #include "../http/web_socket_peer.hpp"
+#include "../support/await.hpp"
 #include "../support/cutting_proxy.hpp"
-#include "../support/eventually.hpp"
 
 namespace evenkeel {
 namespace {
 
 using namespace std::chrono_literals;
-using test::CuttingProxy;
+using tests::await;
 using tests::Connection;
-using tests::eventually;
+using tests::CuttingProxy;
 using tests::ScriptedServer;
 using tests::WebSocketPeer;
 
@@ -268,7 +268,7 @@ TEST_F(PortForwardConcurrency, AFailedConnectionIsReportedAndTheOthersGoOn) {
                             }});
   const LocalClient first(forward.local_port());
   EXPECT_EQ(first.read(1), "");
-  eventually("the report", [&] {
+  await("the report", [&] {
     const std::scoped_lock lock(mutex);
     return !errors.empty();
   });

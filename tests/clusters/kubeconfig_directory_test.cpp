@@ -55,7 +55,7 @@ class KubeconfigDirectory : public ::testing::Test {
   std::vector<std::string> errors() const { return log->lines(); }
 
   using Said = std::vector<std::string>;
-  test::TemporaryDirectory directory;
+  tests::TemporaryDirectory directory;
   std::shared_ptr<testing::LogRecorder> log = std::make_shared<testing::LogRecorder>();
   std::shared_ptr<ClusterProvider> provider =
       kubeconfig_directory(directory.path.string(), {.log = Log(log)});

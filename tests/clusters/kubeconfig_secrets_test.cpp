@@ -153,7 +153,7 @@ TEST_F(KubeconfigSecretsConcurrency, RefusesWhatWouldRunOrReadSomethingHere) {
 
 // A reader of a named pipe waits for a writer.
 TEST_F(KubeconfigSecretsConcurrency, OpensNoFileThatARefusedSecretNames) {
-  const test::TemporaryDirectory directory;
+  const tests::TemporaryDirectory directory;
   const std::string pipe = (directory.path / "pipe").string();
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   create("a-pipe", kubeconfig("https://eu", "    tokenFile: " + pipe + "\n"), mine);
@@ -176,7 +176,7 @@ TEST_F(KubeconfigSecretsConcurrency, ItsRightsAreThoseInItsNamespaceOrInAll) {
 }
 
 TEST_F(KubeconfigSecretsConcurrency, ItsRolesDoNotDependOnTheNamespaceOfTheOperator) {
-  const test::TemporaryDirectory directory;
+  const tests::TemporaryDirectory directory;
   const std::string file = (directory.path / "config").string();
   std::ofstream(file) << kubeconfig("http://127.0.0.1:9");
   const auto roles = [&](const std::string& space) {

@@ -270,7 +270,7 @@ Timeline, the oldest first:
   2026-01-01T00:01:31.000000Z  run ended after 1s: error: no disk left
   2026-01-01T00:01:31.000000Z  runs again in 20s: retry
 )");
-  const std::string text = test::read_repository_file("docs/explain.md");
+  const std::string text = tests::read_repository_file("docs/explain.md");
   EXPECT_NE(text.find(to_text(ask())), std::string::npos) << "docs/explain.md shows this example";
   const Json json = to_json(ask());
   EXPECT_EQ(json["reason"], Json("backing_off"));

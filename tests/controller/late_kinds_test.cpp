@@ -18,7 +18,7 @@
 #include <evenkeel/controller/builder.hpp>
 #include <evenkeel/testing/object.hpp>
 
-#include "../support/eventually.hpp"
+#include "../support/await.hpp"
 #include "controller_fixture.hpp"
 #include "dependents_fixture.hpp"
 
@@ -61,10 +61,10 @@ class LateKindsConcurrency : public ::testing::Test {
     return late->look(context, monitors).kind;
   }
   void look_until(LateState::Kind kind) {
-    tests::eventually("a state of the kind", [&] { return look() == kind; });
+    tests::await("a state of the kind", [&] { return look() == kind; });
   }
   void define() {
-    tests::eventually("the end of the definition", [&] {
+    tests::await("the end of the definition", [&] {
       try {
         testing::create_objects(client, {monitor_definition});
         return true;

@@ -21,7 +21,7 @@ namespace evenkeel::coordination::console_section_tests {
 namespace {
 
 using namespace std::chrono_literals;
-using test::await;
+using tests::await;
 
 const Layout layout("/db");
 
@@ -78,7 +78,7 @@ TEST(ConsoleSectionConcurrency, ShowsThatTheStoreHasTooMuch) {
 
 TEST(ConsoleSectionConcurrency, NeitherWaitsForAStoreThatHangsNorReadsItTwice) {
   const auto clock = std::make_shared<ManualClock>();
-  test::HangingStore store;
+  tests::HangingStore store;
   {
     const std::function<Json()> section = console_section(store, layout, {.clock = clock});
     section();

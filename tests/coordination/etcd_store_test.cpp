@@ -19,7 +19,7 @@
 #include <evenkeel/coordination/transact.hpp>
 #include <evenkeel/testing/etcd_server.hpp>
 
-#include "../support/eventually.hpp"
+#include "../support/await.hpp"
 
 namespace evenkeel::tests {
 namespace {
@@ -119,7 +119,7 @@ TEST_F(EtcdStoreTest, AStopEndsWhatWaits) {
         server_.inject({.resource = resource, .drop = FaultDrop::before, .ending = FaultEnding::silence});
     std::stop_source stop;
     const std::jthread stopper([&] {
-      eventually("the request", [&] { return server_.fault_counts(silence).fired > 0; });
+      await("the request", [&] { return server_.fault_counts(silence).fired > 0; });
       stop.request_stop();
     });
     if (resource == "kv/txn") {
@@ -241,17 +241,17 @@ TEST_F(EtcdStoreTest, AWatchBeginsAgain) {
   EtcdStore store(quick);
   std::atomic<int> hints = 0;
   const auto watch = store.watch(coordination::prefix_range("/w/"), [&hints] { ++hints; });
-  eventually("the hint that it runs", [&] { return hints == 1; });
+  await("the hint that it runs", [&] { return hints == 1; });
   store.commit(put("/other", "1"));
   store.commit(put("/w/a", "1"));
-  eventually("the hint of a change", [&] { return hints == 2; });
+  await("the hint of a change", [&] { return hints == 2; });
   EXPECT_EQ(server_.cut_watches(), 1u);
-  eventually("the hint that it runs again", [&] { return hints == 3; });
+  await("the hint that it runs again", [&] { return hints == 3; });
   store.commit({.erases = {"/w/a"}});
-  eventually("the hint of a removal", [&] { return hints == 4; });
+  await("the hint of a removal", [&] { return hints == 4; });
   server_.inject({.verb = "watch", .count = 2, .status = 503});
   EXPECT_EQ(server_.cut_watches(), 1u);
-  eventually("the hint after two refusals", [&] { return hints == 5; });
+  await("the hint after two refusals", [&] { return hints == 5; });
 }
 
 TEST(EtcdOptions, AreReadFromAUrl) {

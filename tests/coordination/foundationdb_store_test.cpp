@@ -14,7 +14,7 @@
 
 #include <evenkeel/coordination/transact.hpp>
 
-#include "../support/eventually.hpp"
+#include "../support/await.hpp"
 #include "foundationdb_double.hpp"
 
 namespace evenkeel::tests {
@@ -111,7 +111,7 @@ TEST_F(FoundationDbStoreTest, AStopInTheMiddleOfACommitLeavesItUnknown) {
     const std::jthread committing([&] {
       result = store_->commit({.puts = {{"/a", "1"}}}, stop.get_token());
     });
-    eventually("the commit is on its way", [this] { return cluster_->held() == 1; });
+    await("the commit is on its way", [this] { return cluster_->held() == 1; });
     stop.request_stop();
   }
   EXPECT_EQ(describe(result), "unknown: Operation aborted because the transaction was cancelled");
@@ -131,7 +131,7 @@ TEST_F(FoundationDbStoreTest, AStopEndsWhatNobodyAnswers) {
     const auto result = lonely->commit({.reads = {{"/a", 0}}, .puts = {{"/a", "1"}}}, stop.get_token());
     EXPECT_TRUE(std::holds_alternative<Unavailable>(result)) << describe(result);
   });
-  eventually("a read has begun", [&] { return asked.load(); });
+  await("a read has begun", [&] { return asked.load(); });
   stop.request_stop();
 }
 

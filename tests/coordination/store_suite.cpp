@@ -8,7 +8,7 @@
 #include <stop_token>
 #include <variant>
 
-#include "../support/eventually.hpp"
+#include "../support/await.hpp"
 
 namespace evenkeel::tests {
 
@@ -312,7 +312,7 @@ TEST_P(StoreSuite, HintsThatSomethingChanged) {
   // A watch may begin after watch() has returned, so the key is written again until the first hint.
   int written = 0;
   const auto write_until = [&](int wanted) {
-    eventually("a hint of the store " + store_->name(), [&] {
+    await("a hint of the store " + store_->name(), [&] {
       other->commit({.puts = {{key("a"), std::to_string(++written)}}});
       return hints >= wanted;
     });

@@ -754,7 +754,7 @@ class History {
 
 TEST(SummariesHistories, HaveTheVerdictsOfTheMembers) {
   History::Counts sum;
-  constexpr unsigned histories = test::sanitized ? 10 : 40;
+  constexpr unsigned histories = tests::sanitized ? 10 : 40;
   for (unsigned seed = 1; seed <= histories; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     History history(seed);

@@ -25,7 +25,7 @@ namespace {
 
 namespace ek = evenkeel;
 using ek::ConfigMap;
-using ek::test::await;
+using ek::tests::await;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 

@@ -18,8 +18,8 @@
 namespace evenkeel {
 namespace {
 
-using test::await;
 using ::testing::SizeIs;
+using tests::await;
 
 constexpr int fleet_size = 400;
 

@@ -19,7 +19,7 @@
 namespace evenkeel::tests {
 namespace {
 
-using test::await;
+using tests::await;
 
 class CutCacheConcurrency : public CutFixture {
  protected:

@@ -21,7 +21,7 @@
 
 namespace evenkeel::tests {
 
-using test::CuttingProxy;
+using tests::CuttingProxy;
 
 /// Returns "interrupted" for a TransportError of that code, the text of any other exception, or "no error".
 inline std::string outcome_of(const std::function<void()>& run) {

@@ -25,8 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-using test::await;
-using test::TemporaryDirectory;
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -34,6 +32,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
+using tests::await;
+using tests::TemporaryDirectory;
 
 /// Keeps messages of a log with their reason or error.
 class KeptLog final : public LogSink {

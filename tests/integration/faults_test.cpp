@@ -23,7 +23,7 @@ namespace {
 
 namespace ek = evenkeel;
 using ek::ConfigMap;
-using ek::test::await;
+using ek::tests::await;
 using ::testing::HasSubstr;
 
 std::shared_ptr<ek::http::Transport> impatient_transport(const ek::Config& config) {

@@ -24,7 +24,7 @@
 namespace {
 
 namespace ek = evenkeel;
-using ek::test::await;
+using ek::tests::await;
 using ::testing::HasSubstr;
 
 std::optional<std::string> used_secret(const ek::ConfigMap& map) {

@@ -55,11 +55,11 @@ EVENKEEL_FIELDS(Images, metadata, spec)
 
 namespace {
 
-using test::await;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
+using tests::await;
 
 constexpr const char* pods_of_node = "node";
 

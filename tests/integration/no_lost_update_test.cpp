@@ -30,7 +30,7 @@ namespace {
 
 namespace ek = evenkeel;
 using namespace std::chrono_literals;
-using ek::test::await;
+using ek::tests::await;
 
 constexpr int object_count = 1000;
 constexpr int writer_count = 8;

@@ -29,7 +29,7 @@ namespace {
 namespace ek = evenkeel;
 using ek::ConfigMap;
 using ek::Pod;
-using ek::test::await;
+using ek::tests::await;
 using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;

@@ -128,13 +128,13 @@ class ConsoleConcurrency : public ::testing::Test {
   }
   void fail_once() {
     world.create_gadget("web");
-    test::await("a failure", [this] {
+    tests::await("a failure", [this] {
       return json("keys/gadget/default/web").at({"explanation", "reason"}) == Json("backing_off");
     });
   }
 
   World world;
-  test::HangingStore store;
+  tests::HangingStore store;
   std::shared_ptr<ReviewingTransport> reviews;
   std::unique_ptr<Manager> manager;
   std::string url;
@@ -221,7 +221,7 @@ TEST_F(ConsoleConcurrency, ShowsWhatInstancesShareWithoutWaitingForTheirStore) {
   EXPECT_EQ(json("sections")["sections"].dump(),
             R"([{"content":[{"content":{"keys below":"/db","read":"not yet","store":"hanging"},)"
             R"("title":"Store"}],"title":"Coordination"}])");
-  test::await("the read", [&] { return store.begun == 1; });
+  tests::await("the read", [&] { return store.begun == 1; });
   EXPECT_EQ(json("sections")["sections"].size(), 1U);
 }
 
@@ -279,7 +279,7 @@ TEST_F(ConsoleConcurrency, ASlowReviewBlocksNobodyElse) {
   start({.access_reviews = AccessReviews::on});
   http::Response slow;
   std::jthread client([&] { slow = get("/metrics", "slow"); });
-  test::await("the review", [this] { return reviews->held() == 1; });
+  tests::await("the review", [this] { return reviews->held() == 1; });
   EXPECT_EQ(get("/metrics", "ann").status, 200);
   EXPECT_EQ(get("/metrics", "bob").status, 403);
   reviews->release();
@@ -290,7 +290,7 @@ TEST_F(ConsoleConcurrency, ASlowReviewBlocksNobodyElse) {
 TEST_F(ConsoleConcurrency, StopsWhileAReviewRuns) {
   start({.access_reviews = AccessReviews::on});
   std::jthread client([&] { EXPECT_THROW(get("/metrics", "slow"), TransportError); });
-  test::await("the review", [this] { return reviews->held() == 1; });
+  tests::await("the review", [this] { return reviews->held() == 1; });
   running->stop();
   client.join();
   manager.reset();

@@ -59,7 +59,7 @@ class EndpointConcurrency : public ::testing::Test {
 TEST_F(EndpointConcurrency, ProbesNameTheControllerThatWaitsAndWhy) {
   manager->add(controller_for<Gadget>([](Context&, const Gadget&) { return done(); }));
   start();
-  test::await("a reason", [this] {
+  tests::await("a reason", [this] {
     return get("probes", "/readyz/controller/gadget").body.find("list Gadget: 404") != std::string::npos;
   });
   const http::Response waiting = get("probes", "/readyz");
@@ -72,7 +72,7 @@ TEST_F(EndpointConcurrency, ProbesNameTheControllerThatWaitsAndWhy) {
             HasSubstr("\n[+]ping ok\n[+]shutdown ok\nreadyz check failed\n")));
   EXPECT_EQ(get("probes", "/healthz").body, "ok");
   world.install_crd();
-  test::await("readiness", [this] { return get("probes", "/readyz").status == 200; });
+  tests::await("readiness", [this] { return get("probes", "/readyz").status == 200; });
   EXPECT_EQ(get("probes", "/readyz?verbose").body,
             "[+]controller/gadget ok\n[+]ping ok\n[+]shutdown ok\nreadyz check passed\n");
   EXPECT_EQ(get("probes", "/readyz/nothing").status, 404);
@@ -115,7 +115,7 @@ TEST_F(EndpointConcurrency, CallbacksOfTheProgramThatBlockHoldUpNoProbe) {
               StartsWith("internal server error: has not answered for "));
   EXPECT_EQ(get("probes", "/healthz").body, "ok");
   go.release();
-  test::await("the check's answer", [this] { return get("probes", "/readyz/billing").status == 200; });
+  tests::await("the check's answer", [this] { return get("probes", "/readyz/billing").status == 200; });
 }
 
 TEST_F(EndpointConcurrency, ConnectionsAreCounted) {
@@ -144,7 +144,7 @@ TEST_F(EndpointConcurrency, AStandbyIsReady) {
       201);
   manager->add(controller_for<Gadget>([](Context&, const Gadget&) { return done(); }));
   start();
-  test::await("readiness", [this] { return get("probes", "/readyz").status == 200; });
+  tests::await("readiness", [this] { return get("probes", "/readyz").status == 200; });
   EXPECT_FALSE(manager->is_leader());
   EXPECT_EQ(get("probes", "/healthz/leaderElection").body, "ok");
 }

@@ -66,7 +66,7 @@ class ExplainRoutesConcurrency : public ::testing::Test {
   }
   void fail_once() {
     world.create_gadget("web");
-    test::await("a failure", [this] {
+    tests::await("a failure", [this] {
       return get("/debug/explain/gadget/default/web").body.find("waits for its retry") != std::string::npos;
     });
   }
@@ -137,7 +137,7 @@ TEST_F(ExplainRoutesConcurrency, AStandbySaysWhoLeads) {
           .status,
       201);
   start();
-  test::await("the holder", [this] {
+  tests::await("the holder", [this] {
     return get("/debug/explain").body ==
            "gadget: nothing is reconciled here: this instance is not the leader; the leader is first\n";
   });

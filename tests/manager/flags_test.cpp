@@ -199,7 +199,7 @@ TEST(Flags, AWrongOneEndsWithCodeTwoAndIsNamed) {
 
 // The table for users must list exactly the existing flags.
 TEST(Flags, TheTableInTheDocumentationListsExactlyTheFlagsOfHelp) {
-  const std::string table = test::read_repository_file("docs/flags.md");
+  const std::string table = tests::read_repository_file("docs/flags.md");
   const std::string help = parse({"--help"}).text;
   const auto flags_of = [](const std::string& text, const std::string& before) {
     std::vector<std::string> flags;

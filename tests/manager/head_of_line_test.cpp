@@ -211,7 +211,8 @@ TEST_F(HeadOfLineConcurrency, AControllerWhoseWorkersAreAllHeldHoldsNoOther) {
   expect_maps_go_on();
   EXPECT_EQ(held_, 2);
   // The cache receives the pending objects.
-  test::await("the last gadget in the cache", [&] { return manager.cache().informer<Gadget>().size() == 5; });
+  tests::await("the last gadget in the cache",
+               [&] { return manager.cache().informer<Gadget>().size() == 5; });
   release();
   world_.wait_until([&] { return held_ == 5; });
   EXPECT_NO_THROW(running.stop());
@@ -241,8 +242,8 @@ TEST_F(HeadOfLineConcurrency, AMappingThatTakesItsTimeHoldsNoOtherWatch) {
     world_.create_gadget("web-" + std::to_string(i));
     world_.wait_until([&] { return gadgets > i; });
   }
-  test::await("the second secret in the cache",
-              [&] { return manager.cache().informer<Secret>().size() == 2; });
+  tests::await("the second secret in the cache",
+               [&] { return manager.cache().informer<Secret>().size() == 2; });
   // Probes and other accessors of the watches are not blocked.
   EXPECT_EQ(manager.watch_health().size(), 3u);
   EXPECT_EQ(manager.answer_probe("/healthz").status, 200);

@@ -565,7 +565,7 @@ std::size_t entries(const char* directory) {
   return count;
 }
 
-constexpr int rounds = test::sanitized ? 100 : 1000;
+constexpr int rounds = tests::sanitized ? 100 : 1000;
 
 // The resources of a process that managers could leak.
 struct Holdings {
@@ -614,13 +614,13 @@ TEST_F(ManagerConcurrency, StartsAndStopsOverSocketsWithoutGrowth) {
       one.add_task(
           "leading", [&](const std::stop_token&) { led = true; }, RunsOn::leader);
       Running running(one);
-      test::await("leadership", [&] { return led.load(); });
+      tests::await("leadership", [&] { return led.load(); });
       running.stop();
     }
     if (round == times / 5) early.emplace();
   }
   // The server's side of the last connections may still be ending.
-  test::await("the end of threads and connections", [&] {
+  tests::await("the end of threads and connections", [&] {
     const Holdings late;
     return late.threads <= early->threads + 5 && late.files <= early->files + 5;
   });

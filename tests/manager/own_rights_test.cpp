@@ -37,10 +37,10 @@ class OwnRightsConcurrency : public ::testing::Test {
     world.core->install(printed.out);
   }
   std::vector<PolicyRule> own_rules() const {
-    return test::rules_of_role(world.get(roles + "namespaces/" + space + "/roles/" + name + "-runtime"));
+    return tests::rules_of_role(world.get(roles + "namespaces/" + space + "/roles/" + name + "-runtime"));
   }
   std::vector<PolicyRule> cluster_rules() const {
-    return test::rules_of_role(world.get(roles + "clusterroles/" + name));
+    return tests::rules_of_role(world.get(roles + "clusterroles/" + name));
   }
   // Differences between the rules and what the manager did on its own account.
   std::vector<std::string> differences(const std::vector<PolicyRule>& rules) const {
@@ -96,7 +96,7 @@ TEST_F(OwnRightsConcurrency, OfShardsAreUsed) {
   // It is used for the Leases of replicas that are gone.
   const auto wanted = ElementsAre("not used: delete of leases.coordination.k8s.io");
   // The first list of the Leases suffices to own the slots; their watch begins after it.
-  test::await("the watch of Leases", [&] { return ::testing::Matches(wanted)(differences(own_rules())); });
+  tests::await("the watch of Leases", [&] { return ::testing::Matches(wanted)(differences(own_rules())); });
   running.stop();
   EXPECT_THAT(differences(own_rules()), wanted);
 }

@@ -104,7 +104,7 @@ TEST(PrintManifests, PrintsAllThatTheProgramNeeds) {
   const Printed printed = print_all();
   EXPECT_EQ(printed.code, 0);
   EXPECT_EQ(printed.err, "");
-  EXPECT_EQ(printed.out, test::read_repository_file("tests/manager/data/manifests.yaml"));
+  EXPECT_EQ(printed.out, tests::read_repository_file("tests/manager/data/manifests.yaml"));
 }
 
 TEST(PrintManifests, IsTakenByAServer) {

@@ -46,9 +46,9 @@ namespace evenkeel {
 namespace {
 
 using namespace std::chrono_literals;
-using test::await;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
+using tests::await;
 
 #ifdef EVENKEEL_REAL_SERVER
 using Server = testing::Environment;

@@ -36,10 +36,10 @@ namespace evenkeel {
 namespace {
 
 using namespace std::chrono_literals;
-using test::await;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
+using tests::await;
 
 std::string write_file(const std::string& name, const std::string& text) {
   const std::string path =
@@ -109,7 +109,7 @@ TEST_F(RunTest, PrintsItsCrdsWithoutACluster) {
 /// Returns flag and default of each row of the table in docs/flags.md; the default is empty where it is not a
 /// literal.
 std::map<std::string, std::string> documented_flags() {
-  std::istringstream file(test::read_repository_file("docs/flags.md"));
+  std::istringstream file(tests::read_repository_file("docs/flags.md"));
   std::map<std::string, std::string> flags;
   const std::regex row(R"(\| `(--[a-z-]+)` \|[^|]*\| (?:`([^`]*)`)?[^|]*\|.*)");
   std::smatch found;
@@ -121,7 +121,7 @@ std::map<std::string, std::string> documented_flags() {
 
 /// Returns the file in docs/flags.md.
 std::string documented_settings() {
-  const std::string page = test::read_repository_file("docs/flags.md");
+  const std::string page = tests::read_repository_file("docs/flags.md");
   const std::size_t begin = page.find("```yaml\n") + 8;
   return page.substr(begin, page.find("```", begin) - begin);
 }

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace evenkeel::test {
+namespace evenkeel::tests {
 
 struct Family {
   std::string type;
@@ -72,4 +72,4 @@ inline Scrape parse_scrape(const std::string& text) {
   return scrape;
 }
 
-}  // namespace evenkeel::test
+}  // namespace evenkeel::tests

@@ -34,10 +34,10 @@
 namespace evenkeel {
 namespace {
 
-using test::Family;
-using test::read_repository_file;
-using test::Scrape;
 using ::testing::IsEmpty;
+using tests::Family;
+using tests::read_repository_file;
+using tests::Scrape;
 
 // An operator over real sockets that leads, works, and has all the problems that metrics report: a kind that
 // the server does not know, a retried request, a reconcile for each result.
@@ -90,14 +90,14 @@ class ScrapeConcurrency : public ::testing::Test {
     if (answer.status != 200)
       throw std::runtime_error("metrics were answered with " + std::to_string(answer.status));
     text = answer.body;
-    return test::parse_scrape(text);
+    return tests::parse_scrape(text);
   }
   // Scrapes after all runs of work().
   Scrape scrape_of_all() {
     running = std::make_unique<Running>(*manager);
     world.wait_for_line("serving what=metrics");
     Scrape last;
-    test::await("seven runs and a problem", [&] {
+    tests::await("seven runs and a problem", [&] {
       last = scrape();
       return last.value(R"(controller_runtime_reconcile_total{controller="maps",result="success"})") >= 1 &&
              last.families.count("evenkeel_informer_problem") != 0;
@@ -110,7 +110,7 @@ class ScrapeConcurrency : public ::testing::Test {
     manager->serve_webhooks({.address = "127.0.0.1:0"});
     manager->clusters().engage({.name = "eu", .config = server.config()});
     Scrape ours = scrape_of_all();
-    test::await("a followed cluster", [&] {
+    tests::await("a followed cluster", [&] {
       ours = scrape();
       return ours.families.count("evenkeel_cluster_state") != 0;
     });
@@ -118,10 +118,10 @@ class ScrapeConcurrency : public ::testing::Test {
     ManagerOptions options{.name = "op"};
     options.shards = ShardOptions{.by = ShardBy::namespace_range, .label = "sharding.evenkeel.dev/cell"};
     Manager(world.client(), std::move(options)).collect(of_shards);
-    ours.families.merge(test::parse_scrape(of_shards.str()).families);
+    ours.families.merge(tests::parse_scrape(of_shards.str()).families);
     PrometheusText of_spans;  // which need a collector
     OtlpExporter().collect(of_spans);
-    ours.families.merge(test::parse_scrape(of_spans.str()).families);
+    ours.families.merge(tests::parse_scrape(of_spans.str()).families);
     return ours;
   }
 
@@ -257,7 +257,7 @@ TEST_F(ScrapeConcurrency, EveryMetricOfTheDashboardIsThere) {
   }
   EXPECT_GE(queries, 10u);
   for (const std::string& name : asked)
-    EXPECT_EQ(ours.families.count(test::family_of(ours.families, name)), 1u) << name;
+    EXPECT_EQ(ours.families.count(tests::family_of(ours.families, name)), 1u) << name;
 }
 
 // For a host with its own metrics: the same values without HTTP, except those of the process, which it has,
@@ -266,7 +266,7 @@ TEST_F(ScrapeConcurrency, AHostCollectsTheSameIntoASinkOfItsOwn) {
   const Scrape ours = scrape_of_all();
   PrometheusText sink;
   manager->collect(sink);
-  const Scrape hosts = test::parse_scrape(sink.str());
+  const Scrape hosts = tests::parse_scrape(sink.str());
   const auto of_endpoint = [](const std::string& name) {
     return name.starts_with("process_") || name.starts_with("evenkeel_endpoint_");
   };
@@ -296,7 +296,7 @@ TEST_F(ScrapeConcurrency, AProgramAddsMetricsOfItsOwn) {
   EXPECT_EQ(ours.value("demo_locks"), 1);
   PrometheusText sink;
   manager->collect(sink);
-  EXPECT_EQ(test::parse_scrape(sink.str()).value("demo_locks"), 1);
+  EXPECT_EQ(tests::parse_scrape(sink.str()).value("demo_locks"), 1);
 }
 
 TEST_F(ScrapeConcurrency, ASourceThatFailsIsNamedInTheAnswer) {

@@ -61,7 +61,7 @@ controllers:
 
 // The example in the documentation is valid and contains all settings.
 TEST(SettingsFile, OfTheDocumentationIsReadWhole) {
-  const std::string text = test::read_repository_file("docs/flags.md");
+  const std::string text = tests::read_repository_file("docs/flags.md");
   const std::size_t begin = text.find("```yaml\n") + 8;
   const std::string example = text.substr(begin, text.find("```", begin) - begin);
   const auto source = parse_settings(example, "docs/flags.md");

@@ -148,7 +148,7 @@ TEST_F(WatchHealthConcurrency, AKindThatIsRemovedWhileItIsWatchedIsNamedAndHeals
   world_.install_crd();
   world_.create_gadget("again");
   world_.wait_until([&] { return gadgets_ >= 2; });
-  test::await("the end of the problem", [&] { return of_gadgets().problem == WatchProblem::none; });
+  tests::await("the end of the problem", [&] { return of_gadgets().problem == WatchProblem::none; });
   EXPECT_NO_THROW(running.stop());
 }
 

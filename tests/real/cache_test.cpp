@@ -21,7 +21,7 @@
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/testing/environment.hpp>
 
-#include "../support/eventually.hpp"
+#include "../support/await.hpp"
 #include "real_environment.hpp"
 
 namespace {
@@ -31,8 +31,8 @@ using namespace std::chrono_literals;
 using ek::ConfigMap;
 using ek::testing::Component;
 using ek::testing::Environment;
+using ek::tests::await;
 using ek::tests::environment;
-using ek::tests::eventually;
 using ::testing::HasSubstr;
 
 using Versions = std::map<std::string, std::string>;
@@ -124,17 +124,17 @@ TEST_P(RealCache, LosesNothingWhenTheServerIsKilledAndComesBack) {
   }
   for (int kills = 1; kills <= 3; ++kills) {
     const int before = writes;
-    eventually("a hundred writes", [&] { return writes >= before + 100; });
+    await("a hundred writes", [&] { return writes >= before + 100; });
     environment().kill(Component::api_server);
     environment().start(Component::api_server);
   }
-  eventually("writes after the last start", [&, before = writes.load()] { return writes >= before + 100; });
+  await("writes after the last start", [&, before = writes.load()] { return writes >= before + 100; });
   enough = true;
   for (std::thread& writer : writers) writer.join();
 
   const Versions expected = served(client, team);
-  eventually("the cache to hold what the server has", [&] { return held(informer) == expected; });
-  eventually("the handler to be told", [&] { return ledger->versions() == expected; });
+  await("the cache to hold what the server has", [&] { return held(informer) == expected; });
+  await("the handler to be told", [&] { return ledger->versions() == expected; });
   EXPECT_EQ(ledger->problems(), std::vector<std::string>());
   const ek::InformerHealth health = informer.health();
   EXPECT_EQ(health.counters.undecodable, 0u);
@@ -159,7 +159,7 @@ TEST_P(RealCache, ReadsTheFirstStateAndFollows) {
   EXPECT_EQ(informer.health().counters.lists, GetParam() ? 0u : 1u) << "as a stream or as a list";
   const auto changed = client.apply(config_map(team, 3, "changed"));
   client.remove<ConfigMap>({team, "object-4"});
-  eventually("the events", [&] { return held(informer) == served(client, team); });
+  await("the events", [&] { return held(informer) == served(client, team); });
   EXPECT_EQ(cache.find<ConfigMap>({team, "object-3"})->data.at("a"), "changed");
   EXPECT_EQ(informer.health().counters.failures, 0u);
 }
@@ -195,7 +195,7 @@ TEST_F(OldEtcd, RefusesStreamingLists) {
                            {"resourceVersionMatch", "NotOlderThan"},
                            {"allowWatchBookmarks", "true"}}},
                 frames);
-  eventually("the watch to end", [&] { return frames->ended.load(); });
+  await("the watch to end", [&] { return frames->ended.load(); });
   EXPECT_EQ(frames->status, 200);
   const ek::Json event = ek::Json::parse(frames->text);
   EXPECT_EQ(event["type"].as_string(), "ERROR");
@@ -220,12 +220,12 @@ TEST_F(OldEtcd, TheCacheFallsBackToPagesAndFollows) {
   EXPECT_EQ(informer.health().counters.failures, 0u) << "no back-off: the list comes at once";
   client.apply(config_map(team, 3, "changed"));
   client.remove<ConfigMap>({team, "object-4"});
-  eventually("the events", [&] { return held(informer) == served(client, team); });
+  await("the events", [&] { return held(informer) == served(client, team); });
 
   // Again after a restart of the server.
   old().restart(Component::api_server);
   client.apply(config_map(team, 5, "changed"));
-  eventually("the event after the restart", [&] { return ledger->versions() == served(client, team); });
+  await("the event after the restart", [&] { return ledger->versions() == served(client, team); });
   EXPECT_EQ(ledger->problems(), std::vector<std::string>());
 }
 

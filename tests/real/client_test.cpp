@@ -21,7 +21,7 @@
 #include <evenkeel/client/watch.hpp>
 
 #include "../client/widget.hpp"
-#include "../support/eventually.hpp"
+#include "../support/await.hpp"
 #include "real_environment.hpp"
 
 namespace {
@@ -29,9 +29,9 @@ namespace {
 namespace ek = evenkeel;
 using namespace std::chrono_literals;
 using ek::ConfigMap;
+using ek::tests::await;
 using ek::tests::environment;
 using ek::tests::error_code;
-using ek::tests::eventually;
 using ek::tests::Gadget;
 using ek::tests::Widget;
 using ek::tests::WidgetStatus;
@@ -219,7 +219,7 @@ TEST_F(RealClient, BindsAndEvictsPods) {
   ek::DynamicObject pod(pods, namespace_, "web");
   pod["spec"]["containers"] = ek::Json::parse(R"([{"name":"main","image":"none"}])");
   pod["spec"]["automountServiceAccountToken"] = false;
-  eventually("the namespace's service account", [&] {
+  await("the namespace's service account", [&] {
     try {
       client_.resource(pods).create(pod);
       return true;
@@ -283,11 +283,11 @@ TEST_F(RealClient, RequestsDoNotGoIntoTheConnectionOfAWatch) {
                                     .namespace_ = namespace_,
                                     .query = {{"watch", "true"}}},
                                    stream);
-  eventually("the watch to be opened", [&] { return stream->status == 200; });
+  await("the watch to be opened", [&] { return stream->status == 200; });
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(client.get<ek::Namespace>({"", namespace_})) << "request " << i;
   EXPECT_FALSE(stream->ended);
   watch->cancel();
-  eventually("the watch to end", [&] { return stream->ended.load(); });
+  await("the watch to end", [&] { return stream->ended.load(); });
 }
 
 TEST_F(RealClient, WatchesThroughARestartOfTheServer) {

@@ -318,7 +318,7 @@ TEST(RealCollector, GetsSpansThatEndedWhileItWasAway) {
 // ---- TLS ----
 
 TEST(RealCollector, ReceivesSpansOfClientsThatItKnowsOverTls) {
-  const test::TemporaryDirectory directory;
+  const tests::TemporaryDirectory directory;
   const Authority authority("collector");
   const Pem server = authority.issue_server("IP:127.0.0.1");
   const Pem client = authority.issue_client("my-operator");
@@ -374,14 +374,14 @@ TEST(RealCollector, ReceivesTheSpansOfAProgramWithTheFlag) {
     const std::string wanted = std::to_string(turn);
     client.apply(
         ConfigMap{.metadata = {.name = "web", .namespace_ = "default"}, .data = {{"wanted", wanted}}});
-    eventually("the operator to have seen the object", [&client, &wanted] {
+    await("the operator to have seen the object", [&client, &wanted] {
       const auto data = client.get<ConfigMap>({"default", "web"})->data;
       const auto seen = data.find("seen");
       return seen != data.end() && seen->second == wanted;
     });
   }
   program.signal(SIGTERM);
-  eventually("the operator to end", [&program] { return !program.running(); });
+  await("the operator to end", [&program] { return !program.running(); });
   keeper.finish();
 
   const std::vector<Json> runs = spans_named("reconcile configmap");

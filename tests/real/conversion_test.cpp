@@ -30,7 +30,7 @@ namespace evenkeel {
 namespace real_conversion {
 
 using namespace std::chrono_literals;
-using test::await;
+using tests::await;
 
 struct OldFerrySpec {
   int size = 1;

@@ -48,8 +48,8 @@ EVENKEEL_FIELDS(Yard, metadata, spec, status)
 namespace {
 
 using namespace std::chrono_literals;
-using test::await;
 using ::testing::HasSubstr;
+using tests::await;
 
 constexpr const char* crane_definition = R"(
 apiVersion: apiextensions.k8s.io/v1

@@ -49,7 +49,7 @@ ConfigMap config_map(const std::string& namespace_, int number) {
 TEST(RealDiskCopy, ARestartReadsWhatHasChanged) {
   const ek::Client client(ek::tests::environment().config());
   const std::string namespace_ = ek::tests::fresh_namespace(client);
-  const ek::test::TemporaryDirectory directory;
+  const ek::tests::TemporaryDirectory directory;
   for (int i = 0; i < 50; ++i) client.create(config_map(namespace_, i));
   const Life first = live(client, namespace_, directory.path);
   EXPECT_EQ(first.values.size(), 50U);

@@ -110,16 +110,16 @@ bool are_labelled(const Client& client) {
 void divide(const Config& config, bool gate, const std::string& label = {}) {
   create_ferries(Client(config));
   Replica first(config, "first", label);
-  test::await("the first replica", [&] { return first.held("ferries") == spaces && first.slots() == 16; });
+  tests::await("the first replica", [&] { return first.held("ferries") == spaces && first.slots() == 16; });
   Replica second(config, "second", label);
-  test::await("the hand-over", [&] { return first.slots() == 8 && second.slots() == 8; });
+  tests::await("the hand-over", [&] { return first.slots() == 8 && second.slots() == 8; });
   if (gate) {
-    test::await("the division", [&] {
+    tests::await("the division", [&] {
       return second.held("ferries") > 0 && first.held("ferries") + second.held("ferries") == spaces;
     });
     EXPECT_LT(first.held("ferries"), spaces);
   } else {
-    test::await("all objects", [&] { return second.held("ferries") == spaces; });
+    tests::await("all objects", [&] { return second.held("ferries") == spaces; });
     EXPECT_EQ(first.held("ferries"), spaces);
   }
   // An event reaches the replica that has its namespace.
@@ -127,20 +127,21 @@ void divide(const Config& config, bool gate, const std::string& label = {}) {
   const Client client(config);
   for (std::size_t i = 0; i < spaces; ++i)
     client.patch(client.find<Ferry>({space(i), "f"}), [](Ferry& ferry) { ferry.metadata.labels["x"] = "y"; });
-  test::await("runs of the changed objects", [&] { return second.runs() + first.runs() >= before + spaces; });
+  tests::await("runs of the changed objects",
+               [&] { return second.runs() + first.runs() >= before + spaces; });
   if (!label.empty()) {
-    test::await("the labels", [&] { return are_labelled(client); });
+    tests::await("the labels", [&] { return are_labelled(client); });
     for (std::size_t i = 0; i < spaces; ++i) {
       client.patch(client.get<Ferry>({space(i), "f"}), [i](Ferry& ferry) {
         ferry.metadata.labels[cell_label] = i % 2 == 0 ? cell_of(space((i + 1) % spaces)) : "none";
       });
     }
-    test::await("the corrected labels", [&] {
+    tests::await("the corrected labels", [&] {
       return are_labelled(client) && first.held("ferries") + second.held("ferries") == spaces;
     });
   }
   second.stop();
-  test::await("the return", [&] { return first.slots() == 16 && first.held("ferries") == spaces; });
+  tests::await("the return", [&] { return first.slots() == 16 && first.held("ferries") == spaces; });
   EXPECT_EQ(first.failures() + second.failures(), 0U) << "a run has read what was not cached";
   first.stop();
 }

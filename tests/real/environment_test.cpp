@@ -24,7 +24,7 @@
 
 #include "../client/widget.hpp"
 #include "../manager/child.hpp"
-#include "../support/eventually.hpp"
+#include "../support/await.hpp"
 #include "real_environment.hpp"
 
 namespace {
@@ -35,9 +35,9 @@ using namespace std::chrono_literals;
 using ek::testing::Component;
 using ek::testing::Environment;
 using ek::testing::EnvironmentOptions;
+using ek::tests::await;
 using ek::tests::environment;
 using ek::tests::error_code;
-using ek::tests::eventually;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
@@ -112,7 +112,7 @@ metadata: {name: read, namespace: )" +
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: read}
 subjects: [{apiGroup: rbac.authorization.k8s.io, kind: Group, name: readers}]
 )");
-  eventually("the role to be seen", [&] { return error_code(list) == 0; });
+  await("the role to be seen", [&] { return error_code(list) == 0; });
   EXPECT_EQ(error_code([&] { eve.create(ek::ConfigMap{.metadata = {.name = "a", .namespace_ = team}}); }),
             403);
   const ek::Client other(environment().config_for({.user = "adam", .groups = {}}));
@@ -190,12 +190,12 @@ spec:
   selector: {matchLabels: {app: web}}
   template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c, image: none}]}}
 )");
-  eventually("the Deployment's pods",
-             [&] { return client.list<ek::Pod>({.namespace_ = team}).items.size() == 2; });
+  await("the Deployment's pods",
+        [&] { return client.list<ek::Pod>({.namespace_ = team}).items.size() == 2; });
   client.remove<ek::ConfigMap>({team, "owner"});
-  eventually("the owned object to go", [&] { return !client.find<ek::ConfigMap>({team, "owned"}); });
+  await("the owned object to go", [&] { return !client.find<ek::ConfigMap>({team, "owned"}); });
   client.remove<ek::Namespace>({"", team});
-  eventually("the namespace to go", [&] { return !client.find<ek::Namespace>({"", team}); });
+  await("the namespace to go", [&] { return !client.find<ek::Namespace>({"", team}); });
 }
 
 TEST(Environment, ComponentsComeBackWhereTheyWere) {
@@ -248,13 +248,13 @@ TEST(Environment, StopsAtOnceWithAWatchOpenAndLeavesNothing) {
   client.transport()->stream({.target = "/api/v1/configmaps?watch=1",
                               .headers = {{"Authorization", "Bearer " + one.config().token}}},
                              watch);
-  eventually("the watch to be opened", [&] { return watch->code == 200; });
+  await("the watch to be opened", [&] { return watch->code == 200; });
   const auto start = std::chrono::steady_clock::now();
   one.stop();
   EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
   EXPECT_EQ(processes(directory), std::vector<std::string>());
   EXPECT_FALSE(fs::exists(directory));
-  eventually("the watch to end", [&] { return watch->ended.load(); });
+  await("the watch to end", [&] { return watch->ended.load(); });
   one.stop();
 }
 
@@ -269,14 +269,14 @@ TEST(Environment, NothingIsLeftOfAProcessThatIsKilled) {
                          "KUBEBUILDER_ASSETS=" + std::string(std::getenv("KUBEBUILDER_ASSETS"))});
       const auto begun = [&] { return processes(folder + "/evenkeel-environment").size() >= 3; };
       if (ready)
-        eventually("the program to be ready", [&] { return fs::exists(folder + "/kubeconfig"); });
+        await("the program to be ready", [&] { return fs::exists(folder + "/kubeconfig"); });
       else
-        eventually("the program to start components", begun);
+        await("the program to start components", begun);
       program.signal(number);
       EXPECT_EQ(program.wait(), -number);
-      eventually("all processes to end", [&] { return processes(folder + "/evenkeel-environment").empty(); });
+      await("all processes to end", [&] { return processes(folder + "/evenkeel-environment").empty(); });
       fs::remove(folder + "/kubeconfig");
-      eventually("the directory to be removed", [&] { return fs::is_empty(folder); });
+      await("the directory to be removed", [&] { return fs::is_empty(folder); });
     }
   }
   fs::remove(folder);

@@ -14,7 +14,7 @@
 
 #include <evenkeel/http/curl_transport.hpp>
 
-#include "../support/eventually.hpp"
+#include "../support/await.hpp"
 #include "apiserver/shell/tls_certificates.hpp"
 #include "testing/control_plane/child_process.hpp"
 #include "testing/control_plane/control_plane.hpp"
@@ -58,13 +58,13 @@ class EtcdCluster {
   /// Starts a member after kill(). Returns once it responds as a part of the cluster.
   void start(std::size_t member) {
     launch(member);
-    eventually("the member to be back", [&] { return healthy(member); });
+    await("the member to be back", [&] { return healthy(member); });
   }
   /// Simulates a network partition: connections stay open, and nothing is answered.
   void pause(std::size_t member) { members_.at(member).process.signal(SIGSTOP); }
   void resume(std::size_t member) {
     members_.at(member).process.signal(SIGCONT);
-    eventually("the member to go on", [&] { return healthy(member); });
+    await("the member to go on", [&] { return healthy(member); });
   }
   /// Returns the leader; std::nullopt if there is none, or if two members report leadership and one is
   /// outdated.
@@ -122,7 +122,7 @@ class EtcdCluster {
     }
     for (std::size_t i = 0; i < members; ++i) launch(i);
     for (std::size_t i = 0; i < members; ++i) {
-      eventually("the three to be one", [&] { return healthy(i) || !members_.at(i).process.running(); });
+      await("the three to be one", [&] { return healthy(i) || !members_.at(i).process.running(); });
     }
     return healthy(0) && healthy(1) && healthy(2);
   }

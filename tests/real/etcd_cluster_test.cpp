@@ -123,7 +123,7 @@ class ThreeEtcds : public ::testing::TestWithParam<std::string (*)()> {
  protected:
   std::size_t leader() const {
     std::optional<std::size_t> found;
-    eventually("a leader", [&] { return (found = cluster_->leader()).has_value(); });
+    await("a leader", [&] { return (found = cluster_->leader()).has_value(); });
     return *found;
   }
   /// Increments until the stop. An instance waits while another is further behind than `lead`: optimistic

@@ -189,14 +189,14 @@ TEST_P(EtcdFacts, ACrashLosesAndDoublesNothing) {
     });
     for (int crash = 0; crash < 4; ++crash) {
       const int before = applied;
-      eventually("commits", [&] { return applied > before + 20; });
+      await("commits", [&] { return applied > before + 20; });
       etcd.kill();
       const int noticed = refused + unclear;
-      eventually("the crash to be noticed", [&] { return refused + unclear > noticed; });
+      await("the crash to be noticed", [&] { return refused + unclear > noticed; });
       etcd.start();
     }
     const int before = applied;
-    eventually("commits after the last crash", [&] { return applied > before; });
+    await("commits after the last crash", [&] { return applied > before; });
   }
   const int value = std::stoi(store.snapshot()->get("/n")->value);
   std::cout << "applied " << applied << ", unclear " << unclear << ", refused " << refused

@@ -106,7 +106,7 @@ void wait_for_age(const std::string& file) {
   const auto old = store->snapshot();
   int times = 0;
   int refused = 0;
-  eventually("a snapshot expires", [&] {
+  await("a snapshot expires", [&] {
     store->commit({.puts = {{"age", ""}}});
     try {
       static_cast<void>(old->get("age" + std::to_string(++times)));  // a key that was read is cached
@@ -215,7 +215,7 @@ class FoundationDbFailures : public ::testing::Test {
     Load load(file, root, 3);
     const auto wait_for_commits = [&](int more) {
       const int wanted = load.committed() + more;
-      eventually("commits of the load", [&] { return load.committed() >= wanted; });
+      await("commits of the load", [&] { return load.committed() >= wanted; });
     };
     wait_for_commits(20);
     harm();
@@ -249,7 +249,7 @@ TEST(FoundationDbWatch, IsRetriedAfterTheServerWentAway) {
   const auto watch = store->watch(coordination::prefix_range("/watched/"), [&hints] { ++hints; });
   const auto hint_after_a_commit = [&](const std::string& value) {
     const int before = hints;
-    eventually("a hint of " + value, [&] {
+    await("a hint of " + value, [&] {
       store->commit({.puts = {{"/watched/a", value}}});
       return hints > before;
     });

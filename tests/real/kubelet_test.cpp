@@ -78,7 +78,7 @@ class RealKubectlWithKubelet : public ::testing::Test {
     return result;
   }
 
-  ek::test::TemporaryDirectory directory_;
+  ek::tests::TemporaryDirectory directory_;
   ek::apiserver::ApiServer server_{{.tls = true, .token = "secret", .kubelet = kubelet()}};
   std::string kubectl_;
 };

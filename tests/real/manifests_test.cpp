@@ -229,7 +229,7 @@ class RealManifests : public ::testing::Test {
     for (GrantedRole role :
          {GrantedRole{cluster_roles, {"", name}}, GrantedRole{roles, {space, name + "-runtime"}}}) {
       const Json object = admin.resource(role.kind).get(role.key)->body();
-      role.rights = single_rights(test::rules_of_role(object));
+      role.rights = single_rights(tests::rules_of_role(object));
       granted.push_back(std::move(role));
     }
   }
@@ -246,8 +246,8 @@ class RealManifests : public ::testing::Test {
       if (&right != except) list.push_back(right.json());
     admin.resource(role.kind).patch(role.key, Patch::merge(Json::object({{"rules", std::move(list)}})));
     for (const PolicyRule& right : role.rights) {
-      test::await("the role to take effect",
-                  [&] { return is_allowed(right, role.key.namespace_) == (&right != except); });
+      tests::await("the role to take effect",
+                   [&] { return is_allowed(right, role.key.namespace_) == (&right != except); });
     }
   }
 
@@ -290,7 +290,7 @@ TEST_F(RealManifests, GrantAllThatTheOperatorDoesAndNothingMore) {
   // The answer that the first ConfigMap was created is lost; that of the second is recorded.
   for (const char* each : {"web", "shop"}) {
     admin.create(site(each));
-    test::await("the status", [&] { return admin.get<Site>({"default", each})->status.seen == 1; });
+    tests::await("the status", [&] { return admin.get<Site>({"default", each})->status.seen == 1; });
   }
   admin.remove<Site>({"default", "web"});
   testing::wait_until_gone<Site>(admin, {"default", "web"});
@@ -299,8 +299,8 @@ TEST_F(RealManifests, GrantAllThatTheOperatorDoesAndNothingMore) {
   // It is asked for while the owner reference of the ConfigMap is admitted.
   const std::vector<std::string> expected{"not used: update of sites.demo.example.com/finalizers"};
   // The Lease is renewed after a while.
-  EXPECT_NO_THROW(test::await("the use of all rights",
-                              [&] { return compare_rights(rights, running.accesses()) == expected; }));
+  EXPECT_NO_THROW(tests::await("the use of all rights",
+                               [&] { return compare_rights(rights, running.accesses()) == expected; }));
   EXPECT_EQ(compare_rights(rights, running.accesses()), expected);
   EXPECT_THAT(running.wire().refused(), IsEmpty()) << running.wire().last_refusal();
 }
@@ -324,8 +324,8 @@ TEST_F(RealManifests, EachRightThatIsTakenAwayIsMissed) {
       {
         Operator running(account());
         admin.create(site(called));
-        test::await("a refusal of " + request_of(right),
-                    [&] { return running.wire().refused().contains(request_of(right)); });
+        tests::await("a refusal of " + request_of(right),
+                     [&] { return running.wire().refused().contains(request_of(right)); });
         EXPECT_EQ(running.wire().refused(), std::set<std::string>{request_of(right)});
       }
       write(role, nullptr);

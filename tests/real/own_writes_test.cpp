@@ -12,7 +12,7 @@
 #include <evenkeel/cache/cache.hpp>
 #include <evenkeel/client/subresources.hpp>
 
-#include "../support/eventually.hpp"
+#include "../support/await.hpp"
 #include "real_environment.hpp"
 
 namespace own_writes_tests {
@@ -22,8 +22,8 @@ namespace ek = evenkeel;
 using ek::ConfigMap;
 using ek::Deployment;
 using ek::Pod;
+using ek::tests::await;
 using ek::tests::environment;
-using ek::tests::eventually;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -34,7 +34,7 @@ class RealOwnWrites : public ::testing::Test {
     const std::vector<ek::Informer*> informers{&cache_.informer<ConfigMap>(), &cache_.informer<Pod>(),
                                                &cache_.informer<Deployment>()};
     cache_.start();
-    eventually("the first lists", [&] {
+    await("the first lists", [&] {
       cache_.pump();
       for (const ek::Informer* informer : informers) {
         if (!informer->synced()) return false;
@@ -86,7 +86,7 @@ TEST_F(RealOwnWrites, WritesDeletionsAndNewObjectsOfTheNameAreSeen) {
   client_.remove_all<ConfigMap>({.namespace_ = team_, .label_selector = "app=web"});
   EXPECT_THAT(listed(), IsEmpty());
   const auto last = client_.create(map("d"));
-  eventually("the watch", [&] {
+  await("the watch", [&] {
     cache_.pump();
     return ek::compare_resource_versions(cache_.informer<ConfigMap>().health().resource_version,
                                          last->metadata.resource_version) != std::strong_ordering::less;

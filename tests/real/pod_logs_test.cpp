@@ -15,16 +15,16 @@
 
 #include "../http/certificates.hpp"
 #include "../http/scripted_server.hpp"
-#include "../support/eventually.hpp"
+#include "../support/await.hpp"
 #include "real_environment.hpp"
 
 namespace {
 
 namespace ek = evenkeel;
+using ek::tests::await;
 using ek::tests::Connection;
 using ek::tests::environment;
 using ek::tests::error_code;
-using ek::tests::eventually;
 using ::testing::HasSubstr;
 
 /// A node with one kubelet, whose containers log two lines, and a third one after write_third_line().
@@ -88,7 +88,7 @@ TEST(RealPodLogs, AreReadAndFollowed) {
   pod["spec"]["containers"] = ek::Json::parse(R"([{"name":"main","image":"none"}])");
   pod["spec"]["automountServiceAccountToken"] = false;
   pod["spec"]["serviceAccountName"] = "default";
-  eventually("the namespace's service account", [&] {
+  await("the namespace's service account", [&] {
     try {
       client.resource(pods).create(pod);
       return true;

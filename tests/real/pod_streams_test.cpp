@@ -20,15 +20,15 @@
 #include <evenkeel/http/curl_transport.hpp>
 
 #include "../http/scripted_server.hpp"
-#include "../support/eventually.hpp"
+#include "../support/await.hpp"
 #include "real_environment.hpp"
 
 namespace {
 
 namespace ek = evenkeel;
+using ek::tests::await;
 using ek::tests::environment;
 using ek::tests::error_code;
-using ek::tests::eventually;
 using ::testing::HasSubstr;
 
 /// A running kubelet-streams, which ends with the pipe to it.
@@ -104,8 +104,8 @@ class RealPodStreams : public ::testing::Test {
     pod["spec"]["containers"] = ek::Json::parse(R"([{"name":"main","image":"none","stdin":true}])");
     pod["spec"]["automountServiceAccountToken"] = false;
     pod["spec"]["serviceAccountName"] = "default";
-    eventually("the namespace's service account",
-               [&] { return error_code([&] { client_.resource(pods).create(pod); }) == 0; });
+    await("the namespace's service account",
+          [&] { return error_code([&] { client_.resource(pods).create(pod); }) == 0; });
     client_.run(ek::calls::bind(pod_, "streams-" + namespace_));
   }
 

@@ -18,7 +18,7 @@
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/base/trace.hpp>
 
-#include "../support/eventually.hpp"
+#include "../support/await.hpp"
 #include "testing/control_plane/child_process.hpp"
 #include "testing/control_plane/control_plane.hpp"
 
@@ -78,7 +78,7 @@ class RealCollector {
     process_.start({EVENKEEL_COLLECTOR, "--config", path("collector.yaml")}, path("collector.log"),
                    keeper_.group());
     const auto ready = [this] { return log().find("Everything is ready") != std::string::npos; };
-    eventually("the Collector to be ready", [&] { return ready() || !process_.running(); });
+    await("the Collector to be ready", [&] { return ready() || !process_.running(); });
     return process_.running();
   }
 

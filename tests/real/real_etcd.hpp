@@ -12,7 +12,7 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/http/curl_transport.hpp>
 
-#include "../support/eventually.hpp"
+#include "../support/await.hpp"
 #include "testing/control_plane/child_process.hpp"
 #include "testing/control_plane/component_files.hpp"
 #include "testing/control_plane/control_plane.hpp"
@@ -41,7 +41,7 @@ class RealEtcd {
   /// Starts it after kill(), on the same port. Returns once it responds.
   void start() {
     launch();
-    eventually("etcd to answer again", [this] { return answers() || !process_.running(); });
+    await("etcd to answer again", [this] { return answers() || !process_.running(); });
     if (!process_.running()) throw Error(program_ + " " + process_.ending());
   }
 
@@ -69,7 +69,7 @@ class RealEtcd {
     peer_url_ = free_url();
     data_ = keeper_.directory() + "/data" + url_.substr(url_.rfind(':') + 1);
     launch();
-    eventually("etcd to answer", [this] { return answers() || !process_.running(); });
+    await("etcd to answer", [this] { return answers() || !process_.running(); });
     return process_.running();
   }
 

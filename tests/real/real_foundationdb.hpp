@@ -16,7 +16,7 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/base/error.hpp>
 
-#include "../support/eventually.hpp"
+#include "../support/await.hpp"
 #include "testing/control_plane/child_process.hpp"
 #include "testing/control_plane/control_plane.hpp"
 
@@ -59,13 +59,13 @@ class RealFoundationDb {
   void go_on(std::size_t server) { processes_.at(server).signal(SIGCONT); }
 
   void wait_until_available() {
-    eventually("FoundationDB to be available",
-               [this] { return run_cli("status minimal", " | grep -q 'The database is available'"); });
+    await("FoundationDB to be available",
+          [this] { return run_cli("status minimal", " | grep -q 'The database is available'"); });
   }
   /// Waits until the last recovery is some seconds old. One may follow another, as better servers for a role
   /// come back, and makes unknown what is committed just then.
   void wait_until_settled() {
-    eventually("FoundationDB to recover no more", [this] {
+    await("FoundationDB to recover no more", [this] {
       const std::string file = keeper_.directory() + "/status.json";
       if (!run_cli("status json", " >" + file)) return false;
       std::stringstream text;
@@ -103,7 +103,7 @@ class RealFoundationDb {
     return std::system(line.c_str()) == 0;  // NOLINT(concurrency-mt-unsafe): no other thread has begun
   }
   void ask(const std::string& command) {
-    eventually("fdbcli: " + command, [&] { return run_cli(command, " >/dev/null"); });
+    await("fdbcli: " + command, [&] { return run_cli(command, " >/dev/null"); });
   }
 
   const std::size_t servers_;

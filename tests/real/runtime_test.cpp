@@ -59,9 +59,9 @@ EVENKEEL_FIELDS(Rig, metadata, spec, status)
 namespace {
 
 using namespace std::chrono_literals;
-using test::await;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
+using tests::await;
 using tests::environment;
 
 class RealRuntime : public ::testing::Test {

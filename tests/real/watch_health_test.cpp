@@ -43,10 +43,10 @@ EVENKEEL_FIELDS(Pump, metadata, spec)
 namespace {
 
 using namespace std::chrono_literals;
-using test::await;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using tests::await;
 using tests::environment;
 
 // Two controllers, of Pumps and of ConfigMaps, that run as a given user.

@@ -25,7 +25,7 @@ namespace evenkeel {
 namespace {
 
 using namespace std::chrono_literals;
-using test::await;
+using tests::await;
 using tests::environment;
 using webhook_tests::OldWebsite;
 using webhook_tests::Website;

@@ -31,14 +31,14 @@ namespace {
 
 using evenkeel::apiserver::CertifiedKey;
 using evenkeel::testing::LogRecorder;
-using test::await;
-using test::RawClient;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
+using tests::await;
+using tests::RawClient;
 
 Response echo(const ServerCall& call) {
   return {.status = 200,
@@ -113,7 +113,7 @@ TEST_F(ServerTest, ItsSocketsAreInheritedByNoChild) {
   RawClient one = client();
   one.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
   one.read_answer();
-  const test::SocketCount sockets = test::sockets_at(server_->port(0), true);
+  const tests::SocketCount sockets = tests::sockets_at(server_->port(0), true);
   EXPECT_EQ(sockets.all, 2) << "one listens, one is accepted";
   EXPECT_EQ(sockets.inherited, 0);
 }

@@ -564,7 +564,7 @@ void run_storms(By by) {
   std::size_t growths = 0;
   std::size_t waits = 0;
   std::size_t expired = 0;
-  constexpr std::uint64_t storms = test::sanitized ? 4 : 20;
+  constexpr std::uint64_t storms = tests::sanitized ? 4 : 20;
   for (std::uint64_t seed = first_seed(); seed < first_seed() + storms; ++seed) {
     SCOPED_TRACE("EVENKEEL_SHARDING_SEED=" + std::to_string(seed));
     CacheWorld world(seed, 2 + seed % 4, by);

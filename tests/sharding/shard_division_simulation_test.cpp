@@ -33,7 +33,7 @@ void retire_all(World& world, const std::string& division, bool crash) {
 
 TEST(ShardDivisionSimulation, NoKeyRunsTwiceAtATimeAndTheOtherDivisionGoesOnWhenOneIsGone) {
   std::size_t changes = 0;
-  constexpr std::uint64_t storms = test::sanitized ? 10 : 50;
+  constexpr std::uint64_t storms = tests::sanitized ? 10 : 50;
   for (std::uint64_t seed = first_seed(); seed < first_seed() + storms; ++seed) {
     SCOPED_TRACE("EVENKEEL_SHARDING_SEED=" + std::to_string(seed));
     std::vector<std::string> replicas = {"object", "namespace"};

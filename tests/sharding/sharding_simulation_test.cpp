@@ -13,7 +13,7 @@ namespace {
 
 TEST(ShardingSimulation, NoSlotRunsTwiceAtATimeAndNothingIsLostInTenThousandMoves) {
   std::size_t moves = 0;
-  constexpr std::uint64_t storms = test::sanitized ? 16 : 80;
+  constexpr std::uint64_t storms = tests::sanitized ? 16 : 80;
   for (std::uint64_t seed = first_seed(); seed < first_seed() + storms; ++seed) {
     SCOPED_TRACE("EVENKEEL_SHARDING_SEED=" + std::to_string(seed));
     World world(seed, 2 + static_cast<int>(seed % 4));

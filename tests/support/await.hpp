@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for other threads, with a limit.
+// Waiting for other threads and processes, with a limit.
 #pragma once
 
 #include <chrono>
@@ -7,8 +7,10 @@
 #include <string>
 #include <thread>
 
-namespace evenkeel::test {
+namespace evenkeel::tests {
 
+/// Far above the time that a slow machine takes: a cluster of FoundationDB may be unavailable for 30 s after
+/// a server stood still.
 inline constexpr std::chrono::seconds longest_await{300};
 
 /// Polls until `condition()` is true. Throws std::runtime_error naming `what` when that takes longer than
@@ -22,4 +24,4 @@ void await(const std::string& what, const Condition& condition) {
   }
 }
 
-}  // namespace evenkeel::test
+}  // namespace evenkeel::tests

@@ -19,7 +19,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace evenkeel::test {
+namespace evenkeel::tests {
 
 /// Serves from construction until destruction, on one thread. Thread safety: all members may be called
 /// concurrently.
@@ -190,4 +190,4 @@ class CuttingProxy {
   std::thread thread_;
 };
 
-}  // namespace evenkeel::test
+}  // namespace evenkeel::tests

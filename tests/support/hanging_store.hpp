@@ -12,7 +12,7 @@
 
 #include "await.hpp"
 
-namespace evenkeel::test {
+namespace evenkeel::tests {
 
 /// Its snapshots end when they are cancelled. Thread safety: all members may be called concurrently.
 class HangingStore final : public coordination::Store {
@@ -34,4 +34,4 @@ class HangingStore final : public coordination::Store {
   std::atomic<int> cancelled = 0;
 };
 
-}  // namespace evenkeel::test
+}  // namespace evenkeel::tests

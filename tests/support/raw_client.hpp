@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace evenkeel::test {
+namespace evenkeel::tests {
 
 class RawClient {
  public:
@@ -120,4 +120,4 @@ class RawClient {
   std::string received_;
 };
 
-}  // namespace evenkeel::test
+}  // namespace evenkeel::tests

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <stdexcept>
 
-namespace evenkeel::test {
+namespace evenkeel::tests {
 
 std::string read_repository_file(const std::string& path) {
   std::ifstream file(std::string(EVENKEEL_SOURCE_DIR) + "/" + path);
@@ -13,4 +13,4 @@ std::string read_repository_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-}  // namespace evenkeel::test
+}  // namespace evenkeel::tests

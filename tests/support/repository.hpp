@@ -4,10 +4,10 @@
 
 #include <string>
 
-namespace evenkeel::test {
+namespace evenkeel::tests {
 
 /// Returns the contents of a file, whose path is relative to the root of the repository. Throws
 /// std::runtime_error if it cannot be read.
 std::string read_repository_file(const std::string& path);
 
-}  // namespace evenkeel::test
+}  // namespace evenkeel::tests

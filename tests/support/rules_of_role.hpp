@@ -8,7 +8,7 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/client/policy_rule.hpp>
 
-namespace evenkeel::test {
+namespace evenkeel::tests {
 
 inline std::vector<std::string> words_of(const Json& list) {
   std::vector<std::string> words;
@@ -26,4 +26,4 @@ inline std::vector<PolicyRule> rules_of_role(const Json& role) {
   return rules;
 }
 
-}  // namespace evenkeel::test
+}  // namespace evenkeel::tests

@@ -2,7 +2,7 @@
 // Detection of sanitizers, which slow tests down: those of many random rounds run fewer of them then.
 #pragma once
 
-namespace evenkeel::test {
+namespace evenkeel::tests {
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 inline constexpr bool sanitized = true;
@@ -16,4 +16,4 @@ inline constexpr bool sanitized = false;
 inline constexpr bool sanitized = false;
 #endif
 
-}  // namespace evenkeel::test
+}  // namespace evenkeel::tests

@@ -9,7 +9,7 @@
 
 #include <evenkeel/testing/simulation.hpp>
 
-namespace evenkeel::test {
+namespace evenkeel::tests {
 
 /// Returns the options with the seeds of the environment.
 inline testing::SimulationOptions simulation_options(testing::SimulationOptions options) {
@@ -27,4 +27,4 @@ inline testing::SimulationOptions simulation_options(testing::SimulationOptions 
   return options;
 }
 
-}  // namespace evenkeel::test
+}  // namespace evenkeel::tests

@@ -7,7 +7,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-namespace evenkeel::test {
+namespace evenkeel::tests {
 
 struct SocketCount {
   int all = 0;
@@ -33,4 +33,4 @@ inline SocketCount sockets_at(std::uint16_t port, bool own) {
   return count;
 }
 
-}  // namespace evenkeel::test
+}  // namespace evenkeel::tests

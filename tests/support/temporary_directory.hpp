@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace evenkeel::test {
+namespace evenkeel::tests {
 
 /// A new, empty directory; the destructor removes it with its contents. The constructor throws
 /// std::runtime_error if it cannot be made.
@@ -35,4 +35,4 @@ class TemporaryDirectory {
   }
 };
 
-}  // namespace evenkeel::test
+}  // namespace evenkeel::tests

@@ -19,14 +19,14 @@
 
 #include <evenkeel/base/error.hpp>
 
-#include "../support/eventually.hpp"
+#include "../support/await.hpp"
 
 namespace {
 
 namespace ek = evenkeel;
 using ek::testing::ChildProcess;
 using ek::testing::ProcessKeeper;
-using ek::tests::eventually;
+using ek::tests::await;
 
 bool exists(const std::string& path) {
   return ::access(path.c_str(), F_OK) == 0;
@@ -69,7 +69,7 @@ Made make_and_end(End end) {
          "trap '' HUP INT TERM; (while :; do sleep 1; echo more >> $0.more; done) & echo $$ $! > $0; wait",
          pids},
         keeper.directory() + "/log", keeper.group());
-    eventually("the child's pids", [&] { return content(pids).ends_with("\n"); });
+    await("the child's pids", [&] { return content(pids).ends_with("\n"); });
     const std::string told = keeper.directory() + " " + content(pids);
     if (::write(ends[1], told.data(), told.size()) < 0) std::abort();
     ::close(ends[1]);
@@ -89,9 +89,9 @@ Made make_and_end(End end) {
 
 void expect_nothing_left(const Made& made) {
   ASSERT_GT(made.grandchild, 0) << "the maker did not come so far";
-  eventually("the child to be killed", [&] { return !lives(made.child); });
-  eventually("the grandchild to be killed", [&] { return !lives(made.grandchild); });
-  eventually("the directory to be removed", [&] { return !exists(made.directory); });
+  await("the child to be killed", [&] { return !lives(made.child); });
+  await("the grandchild to be killed", [&] { return !lives(made.grandchild); });
+  await("the directory to be removed", [&] { return !exists(made.directory); });
 }
 
 TEST(ProcessKeeper, LeavesNothingWhenItsProcessIsKilled) {
@@ -135,7 +135,7 @@ TEST(ProcessKeeper, RemovesTheDirectoryAndItselfWhenItFinishes) {
 TEST(ProcessKeeper, FinishesWhenTheKeeperWasKilled) {
   ProcessKeeper keeper;
   ::kill(keeper.group(), SIGKILL);
-  eventually("the keeper to end", [&] { return !lives(keeper.group()); });
+  await("the keeper to end", [&] { return !lives(keeper.group()); });
   const std::string directory = keeper.directory();
   keeper.finish();
   EXPECT_FALSE(exists(directory));
@@ -147,12 +147,12 @@ TEST(ChildProcess, TellsHowItEnded) {
   ChildProcess child;
   EXPECT_FALSE(child.running());
   child.start({"/bin/sh", "-c", "echo out; echo err >&2; exit 3"}, log, keeper.group());
-  eventually("the child to end", [&] { return !child.running(); });
+  await("the child to end", [&] { return !child.running(); });
   EXPECT_EQ(child.ending(), "ended with code 3");
   EXPECT_EQ(content(log), "out\nerr\n");
   child.start({"/bin/sh", "-c", "echo again; exec sleep 1000"}, log, keeper.group());
   EXPECT_TRUE(child.running());
-  eventually("its output", [&] { return content(log) == "out\nerr\nagain\n"; });
+  await("its output", [&] { return content(log) == "out\nerr\nagain\n"; });
   child.kill();
   EXPECT_FALSE(child.running());
   EXPECT_EQ(child.ending(), "was killed by signal 9");

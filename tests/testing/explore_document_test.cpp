@@ -137,7 +137,7 @@ ek::ControllerSpec fenced_disk_controller(FencedCloud& cloud) {
 }
 
 std::string page() {
-  return evenkeel::test::read_repository_file("docs/exploring.md");
+  return evenkeel::tests::read_repository_file("docs/exploring.md");
 }
 
 TEST(ExploreDocument, ShowsTheOutputOfItsOperator) {

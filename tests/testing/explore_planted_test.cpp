@@ -447,7 +447,7 @@ void ten_lines(Harness& cluster) {
 
 TEST(ExploreCorrect, FiveOwnedKindsWithoutAFalseAlarm) {
   const Exploration result =
-      explore(five_kinds_controller, ten_lines, {.max_plans = test::sanitized ? 100U : 10'000U});
+      explore(five_kinds_controller, ten_lines, {.max_plans = tests::sanitized ? 100U : 10'000U});
   EXPECT_TRUE(result.ok()) << result.describe();
   EXPECT_GT(result.plans_run, 50u) << result.describe();
   EXPECT_LT(result.plans_blocked, result.plans_run / 10) << result.describe();

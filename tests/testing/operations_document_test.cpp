@@ -66,7 +66,7 @@ ek::ControllerSpec repaired_controller() {
 }
 
 std::string page() {
-  return evenkeel::test::read_repository_file("docs/operations-testing.md");
+  return evenkeel::tests::read_repository_file("docs/operations-testing.md");
 }
 
 TEST(OperationsDocument, ShowsTheOutputOfItsOperator) {

@@ -39,7 +39,7 @@ template <class Make>
 SimulationResult run_seeds(Make make, void (*workload)(SimulatedCluster&)) {
   constexpr std::size_t most = 100;
   // A sanitizer takes its time: then no further ones once the bug is found.
-  constexpr std::size_t at_once = test::sanitized ? 20 : most;
+  constexpr std::size_t at_once = tests::sanitized ? 20 : most;
   SimulationResult result;
   for (std::size_t done = 0; done < most && result.ok(); done += at_once) {
     const SimulationResult more =

@@ -22,7 +22,7 @@ using ::testing::IsEmpty;
 
 // Each seed draws its own faults.
 TEST(Simulation, KeepsItsInvariants) {
-  const SimulationOptions options = test::simulation_options({.seeds = test::sanitized ? 4U : 25U});
+  const SimulationOptions options = tests::simulation_options({.seeds = tests::sanitized ? 4U : 25U});
   const SimulationResult result = simulate(store_controller, change_store, options);
   std::printf("%s%s", result.describe().c_str(), result.trace.c_str());
   EXPECT_TRUE(result.ok()) << result.describe();
@@ -44,13 +44,13 @@ TEST(Simulation, DoesNotLoopForAnOwnerThatWasDeleted) {
   };
   const SimulationResult result = simulate(
       store_controller, workload,
-      {.seeds = test::sanitized ? 2U : 8U, .replicas = 1, .rates = SimulationRates{.silence = 0.005}});
+      {.seeds = tests::sanitized ? 2U : 8U, .replicas = 1, .rates = SimulationRates{.silence = 0.005}});
   EXPECT_TRUE(result.ok()) << result.describe();
   EXPECT_GT(result.fired.at("silence"), 0U);
 }
 
 TEST(Simulation, OneReplicaNeedsNoElection) {
-  SimulationOptions options = test::simulation_options({.seeds = test::sanitized ? 1U : 5U});
+  SimulationOptions options = tests::simulation_options({.seeds = tests::sanitized ? 1U : 5U});
   options.replicas = 1;
   const SimulationResult result = simulate(store_controller, change_store, options);
   EXPECT_TRUE(result.ok()) << result.describe();

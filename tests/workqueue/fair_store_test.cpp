@@ -32,9 +32,9 @@ namespace evenkeel {
 namespace {
 
 using namespace std::chrono_literals;
-using testing_support::Core;
-using testing_support::KeyRun;
-using testing_support::Simulation;
+using tests::Core;
+using tests::KeyRun;
+using tests::Simulation;
 using Keys = std::vector<std::string>;
 using Fair = FairStore<std::string>;
 

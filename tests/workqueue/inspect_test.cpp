@@ -163,7 +163,7 @@ TEST(InspectSome, SeesEachKeyOnceWhileTheTableGrows) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
-  testing_support::Core<int, FifoStore> core;
+  tests::Core<int, FifoStore> core;
   std::map<int, int> seen;
   int next_key = 0;
   for (; next_key < 100; ++next_key) core.add(next_key);

@@ -18,7 +18,7 @@ namespace evenkeel {
 namespace {
 
 using namespace std::chrono_literals;
-using StringCore = testing_support::Core<std::string, AnyStore<std::string>>;
+using StringCore = tests::Core<std::string, AnyStore<std::string>>;
 
 // Returns the next key, which stays held.
 std::string pop(StringCore& queue) {

@@ -20,9 +20,9 @@ namespace evenkeel::peers_tests {
 namespace {
 
 using namespace std::chrono_literals;
-using testing_support::KeyRun;
-using testing_support::Simulation;
-using Fifo = testing_support::Core<int, FifoStore>;
+using tests::KeyRun;
+using tests::Simulation;
+using Fifo = tests::Core<int, FifoStore>;
 using Keys = std::vector<int>;
 
 // A key that is due but may not run is dirty here; it may not run because it is held.

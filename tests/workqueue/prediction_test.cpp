@@ -25,7 +25,7 @@ namespace evenkeel {
 namespace {
 
 using namespace std::chrono_literals;
-using testing_support::Core;
+using tests::Core;
 
 // Objects 0 .. n-1, added in this order at time zero; each run fails immediately.
 class FailingObjects {

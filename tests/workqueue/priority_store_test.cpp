@@ -30,7 +30,7 @@ namespace evenkeel {
 namespace {
 
 using namespace std::chrono_literals;
-using testing_support::Core;
+using tests::Core;
 using Keys = std::vector<std::string>;
 using DepthsByLabel = std::map<std::string, std::size_t>;
 

@@ -23,8 +23,8 @@ namespace evenkeel {
 namespace {
 
 using namespace std::chrono_literals;
-using testing_support::KeyRun;
-using testing_support::Simulation;
+using tests::KeyRun;
+using tests::Simulation;
 
 Duration start_of_run(const std::vector<KeyRun>& runs, const std::string& key, int which) {
   for (const KeyRun& run : runs) {

@@ -14,7 +14,7 @@
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/workqueue/queue_core.hpp>
 
-namespace evenkeel::testing_support {
+namespace evenkeel::tests {
 
 /// A QueueCore that computes the hashes itself.
 template <class Key, class Store, class Index = detail::HashIndex<Key>>
@@ -150,4 +150,4 @@ class Simulation {
   std::vector<KeyRun> runs_;
 };
 
-}  // namespace evenkeel::testing_support
+}  // namespace evenkeel::tests

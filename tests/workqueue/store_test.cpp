@@ -22,7 +22,7 @@
 namespace evenkeel {
 namespace {
 
-using testing_support::Core;
+using tests::Core;
 using Keys = std::vector<std::string>;
 
 struct NotAStore {

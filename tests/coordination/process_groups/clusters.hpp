@@ -10,7 +10,7 @@
 #include <evenkeel/coordination/process_groups/cluster.hpp>
 #include <evenkeel/coordination/process_groups/database.hpp>
 
-namespace evenkeel::coordination::test {
+namespace evenkeel::coordination::tests {
 
 using namespace std::chrono_literals;
 
@@ -75,4 +75,4 @@ inline std::vector<ProcessGroup*> of_class(ProcessCluster& cluster, std::string_
   return groups;
 }
 
-}  // namespace evenkeel::coordination::test
+}  // namespace evenkeel::coordination::tests

@@ -23,7 +23,7 @@
 namespace evenkeel::coordination {
 namespace {
 
-using namespace test;
+using namespace tests;
 using Texts = std::vector<std::string>;
 
 class CoordinatorTest : public ::testing::Test {

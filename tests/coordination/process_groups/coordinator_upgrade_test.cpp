@@ -18,7 +18,7 @@
 namespace evenkeel::coordination {
 namespace {
 
-using namespace test;
+using namespace tests;
 using Texts = std::vector<std::string>;
 
 class UpgradeTest : public ::testing::TestWithParam<Mode> {

@@ -16,7 +16,7 @@
 namespace evenkeel::coordination {
 namespace {
 
-using namespace test;
+using namespace tests;
 using Texts = std::vector<std::string>;
 constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
 

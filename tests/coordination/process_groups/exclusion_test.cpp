@@ -14,7 +14,7 @@
 namespace evenkeel::coordination {
 namespace {
 
-using namespace test;
+using namespace tests;
 
 using Entries = std::map<std::string, std::vector<ExclusionEntry>, std::less<>>;
 using Counts = std::map<std::string, std::size_t, std::less<>>;

@@ -17,7 +17,7 @@
 #include <evenkeel/coordination/process_groups/database.hpp>
 #include <evenkeel/coordination/process_groups/process_group.hpp>
 
-namespace evenkeel::coordination::test {
+namespace evenkeel::coordination::tests {
 
 class FakeDatabase final : public AdminClient {
  public:
@@ -134,4 +134,4 @@ class FakeDatabase final : public AdminClient {
   TimePoint recovered_ = TimePoint{} - std::chrono::hours{10};
 };
 
-}  // namespace evenkeel::coordination::test
+}  // namespace evenkeel::coordination::tests

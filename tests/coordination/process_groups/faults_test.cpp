@@ -28,7 +28,7 @@
 namespace evenkeel::coordination {
 namespace process_group_faults {
 
-using namespace test;
+using namespace tests;
 
 /// The processes of the database in one namespace of the cluster.
 struct Site {

@@ -19,7 +19,7 @@
 namespace evenkeel::coordination {
 namespace {
 
-using namespace test;
+using namespace tests;
 
 /// An action, the time within which the instances learn of it, the mode and the value of ReadyBy.
 using Row = std::tuple<std::string, int, Mode, ReadyBy>;

@@ -16,7 +16,7 @@
 namespace evenkeel::coordination {
 namespace {
 
-using namespace test;
+using namespace tests;
 using Texts = std::vector<std::string>;
 
 class RemovalPlanTest : public ::testing::Test {

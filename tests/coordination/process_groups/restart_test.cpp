@@ -13,7 +13,7 @@
 namespace evenkeel::coordination {
 namespace {
 
-using namespace test;
+using namespace tests;
 using Texts = std::vector<std::string>;
 
 class RestartPlanTest : public ::testing::Test {

@@ -11,7 +11,7 @@
 namespace evenkeel::coordination {
 namespace {
 
-using namespace test;
+using namespace tests;
 
 class SafetyTest : public ::testing::Test {
  protected:

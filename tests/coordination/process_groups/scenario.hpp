@@ -21,7 +21,7 @@
 
 #include "world.hpp"
 
-namespace evenkeel::coordination::test {
+namespace evenkeel::coordination::tests {
 
 using Texts = std::vector<std::string>;
 
@@ -169,4 +169,4 @@ class Scenario : public ::testing::Test {
   std::ptrdiff_t placed_on_doomed = 0;
 };
 
-}  // namespace evenkeel::coordination::test
+}  // namespace evenkeel::coordination::tests

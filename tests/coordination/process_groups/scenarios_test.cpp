@@ -17,7 +17,7 @@
 namespace evenkeel::coordination {
 namespace {
 
-using namespace test;
+using namespace tests;
 
 /// The scenario with each value of ReadyBy.
 class ScenarioTest : public Scenario, public ::testing::WithParamInterface<ReadyBy> {

@@ -13,7 +13,7 @@
 namespace evenkeel::coordination {
 namespace {
 
-using namespace test;
+using namespace tests;
 
 class GroupSetsTest : public ::testing::Test {
  protected:

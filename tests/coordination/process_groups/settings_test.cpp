@@ -19,7 +19,7 @@
 namespace evenkeel::coordination {
 namespace {
 
-using namespace test;
+using namespace tests;
 
 class SettingsTest : public Scenario {
  protected:
@@ -79,7 +79,7 @@ std::vector<Switch> switches() {
   for (const Mode from : modes) {
     for (const Mode to : modes) {
       for (const int passes : {1, 7, 40}) {
-        if (from == to || (evenkeel::test::sanitized && passes != 7)) continue;
+        if (from == to || (evenkeel::tests::sanitized && passes != 7)) continue;
         all.emplace_back(from, to, passes);
       }
     }

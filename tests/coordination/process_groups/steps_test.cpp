@@ -20,7 +20,7 @@
 namespace evenkeel::coordination {
 namespace {
 
-using namespace test;
+using namespace tests;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 

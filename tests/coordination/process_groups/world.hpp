@@ -18,7 +18,7 @@
 #include "clusters.hpp"
 #include "fake_database.hpp"
 
-namespace evenkeel::coordination::test {
+namespace evenkeel::coordination::tests {
 
 /// One operator instance and its resource.
 class Operator {
@@ -70,4 +70,4 @@ inline ProcessGroupOptions options_of(const std::string& scope, Mode mode,
   return options;
 }
 
-}  // namespace evenkeel::coordination::test
+}  // namespace evenkeel::coordination::tests

@@ -213,7 +213,7 @@ TEST(QueueModelPrinter, WritesACaseOfTheCoreAsTheBodyOfATest) {
   const Difference difference{.what = "ready", .queue = "1", .expected = "0"};
   EXPECT_EQ(Printer(printed).print(difference), R"(std::set<std::string> slow;
 const auto policy = [&](const std::string& key) { return slow.contains(key) ? Lane::slow : Lane::fast; };
-testing_support::Core<std::string, AnyStore<std::string>> queue(PolicyLaneStore<std::string, decltype(policy)>(policy, {.slow_share = 2}), Readd::at_back);
+tests::Core<std::string, AnyStore<std::string>> queue(PolicyLaneStore<std::string, decltype(policy)>(policy, {.slow_share = 2}), Readd::at_back);
 slow.insert("b/1");
 queue.add("b/1", 5, 0ns);
 queue.add_at("a/0", 3ns, 0ns, 0);
@@ -235,7 +235,7 @@ EXPECT_EQ(queue->ready(), 0U);
 TEST(QueueModelPrinter, WhatItWritesOfACoreCompilesAndHolds) {
   std::set<std::string> slow;
   const auto policy = [&](const std::string& key) { return slow.contains(key) ? Lane::slow : Lane::fast; };
-  testing_support::Core<std::string, AnyStore<std::string>> queue(
+  tests::Core<std::string, AnyStore<std::string>> queue(
       PolicyLaneStore<std::string, decltype(policy)>(policy, {.slow_share = 2}), Readd::at_back);
   slow.insert("b/1");
   queue.add("b/1", 5, 0ns);

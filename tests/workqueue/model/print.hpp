@@ -131,8 +131,8 @@ class Printer {
     }
     if (settings_.is_core()) {
       const std::string index = settings_.has_strings() ? "" : ", detail::InternedIndex";
-      line("testing_support::Core<" + type + ", AnyStore<" + type + ">" + index + "> queue(" + store() +
-           ", " + (needs_time_ ? "{.readd = " + readd + metered + pacing() + "}" : readd) + ");");
+      line("tests::Core<" + type + ", AnyStore<" + type + ">" + index + "> queue(" + store() + ", " +
+           (needs_time_ ? "{.readd = " + readd + metered + pacing() + "}" : readd) + ");");
       return;
     }
     line("const auto clock = std::make_shared<ManualClock>();");
