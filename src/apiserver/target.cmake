@@ -5,11 +5,6 @@ evenkeel_library(apiserver
   LINK evenkeel::client evenkeel::serve
   PRIVATE_LINK $<BUILD_INTERFACE:Boost::headers> OpenSSL::SSL OpenSSL::Crypto libyaml::libyaml re2::re2 yaml-cpp
     ZLIB::ZLIB)
-target_include_directories(evenkeel_apiserver PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-if(EVENKEEL_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # GCC warns about Asio's fences; its mutexes establish the same order.
-  target_compile_options(evenkeel_apiserver PRIVATE -Wno-tsan)
-endif()
 
 add_executable(evenkeel-apiserver programs/apiserver/main.cpp programs/common/program.cpp)
 target_link_libraries(evenkeel-apiserver PRIVATE evenkeel_warnings evenkeel::apiserver CLI11::CLI11)

@@ -4,11 +4,6 @@ evenkeel_library(testing
   HEADERS ${testing_headers}
   LINK evenkeel::runtime evenkeel::coordination evenkeel::apiserver
   PRIVATE_LINK $<BUILD_INTERFACE:Boost::headers> OpenSSL::SSL OpenSSL::Crypto)
-target_include_directories(evenkeel_testing PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-if(EVENKEEL_SANITIZE MATCHES thread AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # GCC warns about Asio's fences; its mutexes establish the same order.
-  target_compile_options(evenkeel_testing PRIVATE -Wno-tsan)
-endif()
 
 # The real control plane and the stand-in for etcd as programs.
 add_executable(evenkeel-control-plane programs/control_plane/main.cpp programs/common/program.cpp)

@@ -9,4 +9,3 @@ evenkeel_library(foundationdb
   HEADERS evenkeel/coordination/foundationdb_store.hpp
   LINK evenkeel::coordination
   PRIVATE_LINK FoundationDB::fdb_c)
-target_include_directories(evenkeel_foundationdb PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
