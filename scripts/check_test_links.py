@@ -3,7 +3,7 @@
 """Checks that each test that a page of docs/ names is there.
 
 A page names a test as `controller/controller_test.cpp:ControllerTest.RequeueKeepsCounting`, the file below tests/ or
-from the root of the repository. A path like `tests/curve/tool_test.py` must exist as well."""
+from the root of the repository. A path like `tests/programs/curve/tool_test.py` must exist as well."""
 import pathlib
 import re
 import sys

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "programs/evenkeel/explain.hpp"
+
 #include <cstdio>
 #include <fstream>
 #include <unistd.h>
@@ -7,9 +9,8 @@
 
 #include <evenkeel/base/error.hpp>
 
-#include "certificates.hpp"
-#include "programs/evenkeel/explain.hpp"
-#include "scripted_server.hpp"
+#include "../../http/certificates.hpp"
+#include "../../http/scripted_server.hpp"
 
 namespace evenkeel::program {
 namespace {
