@@ -21,12 +21,14 @@
 #include <evenkeel/http/curl_transport.hpp>
 
 #include "../support/await.hpp"
+#include "../support/error_text.hpp"
 
 namespace evenkeel::apiserver {
 namespace kubelet_test {
 
 using namespace std::chrono_literals;
 using evenkeel::tests::await;
+using evenkeel::tests::error_of;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
@@ -41,16 +43,6 @@ constexpr const char* pods = R"(
 {apiVersion: v1, kind: Pod, metadata: {name: pending, namespace: default},
  spec: {containers: [{name: main, image: none}]}}
 )";
-
-/// Returns the text of the exception that `run` throws, or "no error".
-std::string error_of(const std::function<void()>& run) {
-  try {
-    run();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 /// Writes to stdout all that it reads.
 int cat(KubeletStreams& streams) {

@@ -38,6 +38,18 @@ inline std::string frame(const std::string& type, const ObjectParts& parts) {
   return R"({"type":")" + type + R"(","object":)" + json_of(parts) + "}\n";
 }
 
+/// Returns the frame of a bookmark; `ends_initial`: of the one that ends the initial events of a watch.
+inline std::string bookmark(const std::string& version, bool ends_initial = false) {
+  const std::string mark = ends_initial ? R"(,"annotations":{"k8s.io/initial-events-end":"true"})" : "";
+  return R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":")" + version + "\"" + mark + "}}}\n";
+}
+/// Returns that frame, parsed.
+inline WireEvent bookmark_event(const std::string& version, bool ends_initial = false) {
+  std::string line = bookmark(version, ends_initial);
+  line.pop_back();
+  return WireScanner().event(line);
+}
+
 /// Returns the body of a list of these objects.
 inline std::string list_of(const std::vector<ObjectParts>& objects, const std::string& version,
                            const std::string& continue_token = "") {

@@ -4,23 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <random>
 #include <string>
 
 #include <evenkeel/api/json.hpp>
 
-namespace evenkeel::tests {
+#include "../support/fresh_seed.hpp"
 
-/// Returns a new seed for each run, and prints it so that the run can be repeated with EVENKEEL_SEED=<seed>.
-inline std::uint64_t fresh_seed() {
-  const char* const given = std::getenv("EVENKEEL_SEED");
-  const std::uint64_t seed = given != nullptr ? std::stoull(given) : std::random_device()();
-  std::printf("[ seed     ] %llu\n", static_cast<unsigned long long>(seed));
-  std::fflush(stdout);
-  return seed;
-}
+namespace evenkeel::tests {
 
 class RandomJson {
  public:

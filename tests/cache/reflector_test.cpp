@@ -10,6 +10,8 @@
 
 #include <evenkeel/cache/reflector.hpp>
 
+#include "objects.hpp"
+
 namespace evenkeel::reflector_tests {
 namespace {
 
@@ -17,6 +19,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
+using tests::bookmark_event;
 using Kind = ReflectorFailure::Kind;
 
 WireObject object(const std::string& name, const std::string& version, const std::string& uid = "u") {
@@ -26,12 +29,6 @@ WireObject object(const std::string& name, const std::string& version, const std
 
 WireEvent event(WatchType type, const std::string& name, const std::string& version) {
   return {.type = type, .object = object(name, version), .error = {}};
-}
-
-WireEvent bookmark(const std::string& version, bool ends_initial = false) {
-  const std::string mark = ends_initial ? R"(,"annotations":{"k8s.io/initial-events-end":"true"})" : "";
-  return WireScanner().event(R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":")" + version +
-                             "\"" + mark + "}}}");
 }
 
 WireEvent error_event(int code, const std::string& reason = "") {
@@ -297,7 +294,7 @@ TEST(Reflector, NoAnswerMakesItAskWithoutPause) {
   };
   const auto bookmark_and_end = [&](Rig& rig) {
     rig.core.on_watch_opened(rig.now);
-    rig.core.on_event(bookmark(std::to_string(++version)), rig.now);
+    rig.core.on_event(bookmark_event(std::to_string(++version)), rig.now);
     rig.core.on_watch_ended({}, rig.now);
   };
   const auto event_and_cut = [&](Rig& rig) {
@@ -333,11 +330,11 @@ TEST(Reflector, AFewShortWatchesWithNewsAreFollowedAtOnce) {
   rig.core.on_watch_ended({}, rig.now);
   for (int i = 0; i < 3; ++i) {
     rig.next_watch();
-    rig.core.on_event(bookmark(std::to_string(11 + i)), rig.now);
+    rig.core.on_event(bookmark_event(std::to_string(11 + i)), rig.now);
     rig.core.on_watch_ended({}, rig.now);
   }
   rig.next_watch();
-  rig.core.on_event(bookmark("14"), rig.now);
+  rig.core.on_event(bookmark_event("14"), rig.now);
   rig.core.on_watch_ended({}, rig.now);
   EXPECT_EQ(rig.core.last_error(), "the server ends each watch immediately");
   EXPECT_EQ(rig.next_pause(), 800ms);
@@ -366,7 +363,7 @@ TEST(Reflector, ASilentWatchUnderSuspicionIsResumed) {
   rig.sync("10");
   rig.core.on_watch_opened(rig.now);
   rig.now += 4s;
-  rig.core.on_event(bookmark("11"), rig.now);
+  rig.core.on_event(bookmark_event("11"), rig.now);
   rig.now += 4999ms;
   EXPECT_FALSE(rig.core.on_suspicion(rig.now).ends_watch) << "it brought something less than 5 s ago";
   rig.now += 1ms;
@@ -448,7 +445,7 @@ TEST(Reflector, TreatsAVeryShortWatchWithoutNewsAsAFailure) {
   rig.now += 1s;
   rig.core.on_watch_ended({}, rig.now);
   rig.next_watch();
-  rig.core.on_event(bookmark("11"), rig.now);
+  rig.core.on_event(bookmark_event("11"), rig.now);
   rig.core.on_watch_ended({}, rig.now);
   EXPECT_EQ(rig.next_watch().resource_version, "11") << "a bookmark is news";
 }
@@ -472,7 +469,7 @@ TEST(Reflector, DoesNotRecordVersionsOfSyntheticAddedEvents) {
 TEST(Reflector, BookmarksMoveTheVersionAndNothingElse) {
   Rig rig;
   rig.sync("10");
-  const WatchVerdict verdict = rig.core.on_event(bookmark("99"), rig.now);
+  const WatchVerdict verdict = rig.core.on_event(bookmark_event("99"), rig.now);
   EXPECT_FALSE(verdict.change);
   EXPECT_FALSE(verdict.ends_watch);
   EXPECT_EQ(rig.core.resource_version(), "99");
@@ -595,9 +592,10 @@ TEST(ReflectorStreaming, CollectsUntilTheEndBookmarkAndWatchesOnTheSameStream) {
   EXPECT_FALSE(rig.core.on_event(event(WatchType::added, "a", "50"), rig.now).change);
   EXPECT_FALSE(rig.core.on_event(event(WatchType::added, "b", "20"), rig.now).change);
   EXPECT_FALSE(rig.core.on_event(event(WatchType::deleted, "a", "51"), rig.now).change);
-  EXPECT_FALSE(rig.core.on_event(bookmark("51"), rig.now).change) << "not the bookmark that ends the state";
+  EXPECT_FALSE(rig.core.on_event(bookmark_event("51"), rig.now).change)
+      << "not the bookmark that ends the state";
   EXPECT_EQ(rig.core.resource_version(), "") << "versions of synthetic events are not recorded";
-  const WatchVerdict end = rig.core.on_event(bookmark("52", true), rig.now);
+  const WatchVerdict end = rig.core.on_event(bookmark_event("52", true), rig.now);
   ASSERT_TRUE(end.change);
   EXPECT_FALSE(end.ends_watch);
   EXPECT_TRUE(end.change->first);
@@ -640,7 +638,7 @@ TEST(ReflectorStreaming, ListsInsteadWhereStreamingFails) {
 TEST(ReflectorStreaming, EveryStreamedStateHasADeadline) {
   Rig rig({.streaming_list = true});
   rig.next_watch();
-  rig.core.on_event(bookmark("52", true), rig.now);
+  rig.core.on_event(bookmark_event("52", true), rig.now);
   EXPECT_EQ(rig.core.next_due(), std::nullopt) << "the state is complete";
   EXPECT_FALSE(rig.core.on_timeout(rig.now + 1h).ends_watch);
   rig.now += 10s;
@@ -659,7 +657,7 @@ TEST(ReflectorStreaming, StreamsTheNewestOnceItsVersionIsUnavailable) {
   for (const ReflectorFailure& failure : {refused(410, "Expired"), too_large(), too_large_in_words()}) {
     Rig rig({.streaming_list = true});
     rig.next_watch();
-    rig.core.on_event(bookmark("52", true), rig.now);
+    rig.core.on_event(bookmark_event("52", true), rig.now);
     rig.now += 10s;
     rig.core.on_event(error_event(410), rig.now);
     rig.next_pause();
@@ -808,7 +806,7 @@ TEST(ReflectorRestore, TakesTheCopyOverOnceTheWatchHasReachedTheServersVersion) 
 TEST(ReflectorRestore, ABookmarkShowsThatNothingIsMissing) {
   RestoreRig rig;
   rig.watch();
-  const WatchVerdict end = rig.core.on_event(bookmark("33"), rig.now);
+  const WatchVerdict end = rig.core.on_event(bookmark_event("33"), rig.now);
   ASSERT_TRUE(end.change);
   EXPECT_THAT(RestoreRig::names(*end.change), ElementsAre("a@5", "b@6"));
   EXPECT_EQ(rig.core.resource_version(), "33");
@@ -864,7 +862,7 @@ TEST(ReflectorRestore, AnotherServersObjectsAreNotTakenOver) {
     const WatchRequest streaming = rig.next_watch();
     EXPECT_TRUE(streaming.initial_events) << "as without a copy";
     EXPECT_EQ(streaming.resource_version, "");
-    const auto change = rig.core.on_event(bookmark("52", true), rig.now).change;
+    const auto change = rig.core.on_event(bookmark_event("52", true), rig.now).change;
     EXPECT_TRUE(change->objects.empty());
     EXPECT_TRUE(change->first);
   }
@@ -898,7 +896,7 @@ TEST(ReflectorRestore, AnUnreachableServerDoesNotCostTheCopy) {
   EXPECT_EQ(rig.next_pause(), 1600ms);
   EXPECT_EQ(rig.next_watch().resource_version, "20");
   rig.core.on_watch_opened(rig.now);
-  EXPECT_TRUE(rig.core.on_event(bookmark("40"), rig.now).change);
+  EXPECT_TRUE(rig.core.on_event(bookmark_event("40"), rig.now).change);
   EXPECT_EQ(rig.core.last_error(), "");
 }
 

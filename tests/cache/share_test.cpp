@@ -30,6 +30,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using tests::bookmark_event;
 using tests::frame;
 using tests::list_of;
 using tests::Notes;
@@ -51,11 +52,6 @@ WireEvent event(WatchType type, const std::string& namespace_, const std::string
   return {.type = type,
           .object = object({.name = "o", .version = version, .namespace_ = namespace_}),
           .error = {}};
-}
-WireEvent bookmark(const std::string& version, bool ends_initial = false) {
-  const std::string mark = ends_initial ? R"(,"annotations":{"k8s.io/initial-events-end":"true"})" : "";
-  return WireScanner().event(R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":")" + version +
-                             "\"" + mark + "}}}");
 }
 
 ReflectorFailure refused(int code) {
@@ -332,7 +328,7 @@ TEST(ReflectorShare, AStreamingListIsFollowedByAWatchOfWhatIsSelectedByThen) {
   rig.core.on_event(event(WatchType::added, "a", "3"), rig.now);
   rig.core.on_event(event(WatchType::added, "b", "4"), rig.now);
   EXPECT_FALSE(rig.core.reselect(of({"b"})).ends_watch);
-  const WatchVerdict verdict = rig.core.on_event(bookmark("9", true), rig.now);
+  const WatchVerdict verdict = rig.core.on_event(bookmark_event("9", true), rig.now);
   EXPECT_TRUE(verdict.ends_watch);
   ASSERT_TRUE(verdict.change);
   EXPECT_THAT(namespaces(verdict.change->objects), ElementsAre("b"));

@@ -27,6 +27,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using tests::bookmark;
 using tests::frame;
 using tests::list_of;
 using tests::Notes;
@@ -36,11 +37,6 @@ using News = detail::StreamingCore::News;
 
 ResourceId kind(const std::string& group, const std::string& plural) {
   return {group, "v1", plural, plural};
-}
-
-std::string bookmark(const std::string& version, bool ends_initial = false) {
-  const std::string mark = ends_initial ? R"(,"annotations":{"k8s.io/initial-events-end":"true"})" : "";
-  return R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":")" + version + "\"" + mark + "}}}\n";
 }
 
 const std::string gone = R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}})"

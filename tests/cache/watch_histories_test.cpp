@@ -28,6 +28,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using tests::bookmark;
 using tests::frame;
 using tests::list_of;
 using tests::Notes;
@@ -35,11 +36,6 @@ using tests::ObjectParts;
 using tests::ScriptedSource;
 
 using Lines = std::vector<std::string>;
-
-std::string bookmark(const std::string& version, bool ends_initial = false) {
-  const std::string mark = ends_initial ? R"(,"annotations":{"k8s.io/initial-events-end":"true"})" : "";
-  return R"({"type":"BOOKMARK","object":{"metadata":{"resourceVersion":")" + version + "\"" + mark + "}}}\n";
-}
 
 constexpr const char* expired = R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired"}})"
                                 "\n";

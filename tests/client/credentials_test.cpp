@@ -20,6 +20,7 @@
 #include <evenkeel/client/client.hpp>
 
 #include "../http/certificates.hpp"
+#include "../support/error_text.hpp"
 #include "base/files.hpp"
 #include "client/config/exec_plugin.hpp"
 #include "fake_transport.hpp"
@@ -30,6 +31,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
+using tests::error_of;
 
 constexpr const char* encrypted_key = R"(-----BEGIN ENCRYPTED PRIVATE KEY-----
 MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAh3WR0i+L4CqwICCAAw
@@ -44,16 +46,6 @@ zDareMfDe1udpPKqUMLfsw97tyUxxZ2/KwV6XIvoLJYvw397xz9tx6AmKZrw10I=
 constexpr const char* credential =
     R"(echo '{"kind":"ExecCredential","status":{"token":"t","expirationTimestamp":"2026-01-01T00:10:00Z"}}')"
     "\n";
-
-template <class Run>
-std::string error_of(Run run) {
-  try {
-    run();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 class CredentialsTest : public ::testing::Test {
  protected:

@@ -14,6 +14,7 @@
 #include <evenkeel/client/discovery.hpp>
 #include <evenkeel/client/resource_client.hpp>
 
+#include "../support/error_text.hpp"
 #include "fake_transport.hpp"
 
 namespace evenkeel {
@@ -22,6 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using tests::error_of;
 
 constexpr const char* core_group = R"({"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2",
   "items":[{"metadata":{},"versions":[{"version":"v1","freshness":"Current","resources":[
@@ -47,16 +49,6 @@ std::string group(const std::string& name, const std::string& versions) {
 }
 std::string aggregated(const std::string& groups) {
   return R"({"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","items":[)" + groups + "]}";
-}
-
-template <class Run>
-std::string problem(Run run) {
-  try {
-    run();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 class DiscoveryTest : public ::testing::Test {
@@ -103,7 +95,7 @@ TEST_F(DiscoveryTest, PrefersTheFirstVersionThatHasTheKind) {
   EXPECT_EQ(discovery.find_kind("demo.io", "Old").id.version, "v1");
   EXPECT_EQ(discovery.preferred_version("demo.io"), "v2");
   EXPECT_EQ(discovery.preferred_version(""), "v1");
-  EXPECT_EQ(problem([&] { discovery.preferred_version("other.io"); }), "no match for group \"other.io\"");
+  EXPECT_EQ(error_of([&] { discovery.preferred_version("other.io"); }), "no match for group \"other.io\"");
 }
 
 TEST_F(DiscoveryTest, ResolvesNamesWithAndWithoutAGroup) {
@@ -118,9 +110,9 @@ TEST_F(DiscoveryTest, ResolvesNamesWithAndWithoutAGroup) {
   EXPECT_EQ(discovery.find_name("po").id.kind, "Po") << "a plural precedes a short name";
   EXPECT_EQ(discovery.find_name("events.events.k8s.io").id.group, "events.k8s.io");
   EXPECT_EQ(discovery.find_name("events.").id.group, "");
-  EXPECT_EQ(problem([&] { discovery.find_name("events"); }),
+  EXPECT_EQ(error_of([&] { discovery.find_name("events"); }),
             "resource \"events\" is ambiguous: events, events.events.k8s.io");
-  EXPECT_EQ(problem([&] { discovery.find_name("pods.apps"); }), "no match for resource \"pods.apps\"");
+  EXPECT_EQ(error_of([&] { discovery.find_name("pods.apps"); }), "no match for resource \"pods.apps\"");
 }
 
 TEST_F(DiscoveryTest, SaysWhyAKindHasNoMatch) {
@@ -128,7 +120,7 @@ TEST_F(DiscoveryTest, SaysWhyAKindHasNoMatch) {
         group("twice.io", R"({"version":"v1","resources":[
           {"resource":"ones","responseKind":{"kind":"Twin"},"scope":"Cluster"},
           {"resource":"others","responseKind":{"kind":"Twin"},"scope":"Cluster"}]})"));
-  const auto error = [&](auto... names) { return problem([&] { discovery.find_kind(names...); }); };
+  const auto error = [&](auto... names) { return error_of([&] { discovery.find_kind(names...); }); };
   EXPECT_EQ(error("", "Widget"), "no match for kind \"Widget\" in the core group");
   EXPECT_EQ(error("demo.io", "Widget"), "no match for kind \"Widget\" in group \"demo.io\"");
   EXPECT_EQ(error("demo.io", "Demo", "v2"), "no match for kind \"Demo\" in version \"demo.io/v2\"");
@@ -152,7 +144,7 @@ TEST_F(DiscoveryTest, ADeadGroupHidesNoOther) {
                  "no match for kind \"PodMetrics\" in group \"metrics.k8s.io\": metrics.k8s.io/v1beta1 is "
                  "unavailable: its API server does not answer");
   }
-  EXPECT_EQ(problem([&] { discovery.find_name("nodes.metrics.k8s.io"); }),
+  EXPECT_EQ(error_of([&] { discovery.find_name("nodes.metrics.k8s.io"); }),
             "no match for resource \"nodes.metrics.k8s.io\"; unavailable: metrics.k8s.io/v1beta1");
   // It comes back, and dies again: what is known of it stays.
   clock->advance(10s);
@@ -168,7 +160,7 @@ TEST_F(DiscoveryTest, AMissAsksAgainButNotEachTime) {
   const std::string demos = group("demo.io", version("v1", "demos", "Demo"));
   serve(demos);
   const auto find_new = [&] { return discovery.find_kind("new.io", "New").id.plural; };
-  EXPECT_EQ(problem(find_new), "no match for kind \"New\" in group \"new.io\"");
+  EXPECT_EQ(error_of(find_new), "no match for kind \"New\" in group \"new.io\"");
   EXPECT_EQ(targets().size(), 2U) << "the answer is new";
   clock->advance(9999ms);
   for (int i = 0; i < 3; ++i) EXPECT_THROW(find_new(), DiscoveryError);
@@ -190,7 +182,7 @@ TEST_F(DiscoveryTest, AFailedRefreshIsTheAnswerForTheSameTime) {
   clock->advance(10s);
   transport->reply(500, "");
   const auto find_new = [&] { discovery.find_kind("new.io", "New"); };
-  for (int i = 0; i < 2; ++i) EXPECT_THAT(problem(find_new), HasSubstr("GET /api: 500"));
+  for (int i = 0; i < 2; ++i) EXPECT_THAT(error_of(find_new), HasSubstr("GET /api: 500"));
   EXPECT_EQ(targets().size(), 3U);
   EXPECT_EQ(discovery.find_kind("demo.io", "Demo").id.plural, "demos") << "what is known stays";
   clock->advance(10s);
@@ -218,7 +210,7 @@ TEST_F(DiscoveryTest, AsksAServerWithoutAggregationForEachVersion) {
   EXPECT_THAT(targets(), ElementsAre("/api", "/api/v1", "/apis", "/apis/metrics.k8s.io/v1beta1",
                                      "/apis/demo.io/v1", "/apis/demo.io/v2"));
   EXPECT_TRUE(discovery.find_name("po").has_subresource("eviction"));
-  EXPECT_THAT(problem([&] { discovery.find_kind("metrics.k8s.io", "PodMetrics"); }),
+  EXPECT_THAT(error_of([&] { discovery.find_kind("metrics.k8s.io", "PodMetrics"); }),
               HasSubstr("metrics.k8s.io/v1beta1 is unavailable: GET /apis/metrics.k8s.io/v1beta1: 503"));
 }
 
@@ -234,13 +226,13 @@ TEST_F(DiscoveryTest, AServerMayLackTheCoreGroupOrForbidIt) {
 TEST_F(DiscoveryTest, GarbageIsNamed) {
   const auto find = [&] { Discovery(client).find_kind("", "Pod"); };
   transport->reply(200, "<html>");
-  EXPECT_THAT(problem(find), HasSubstr("/api"));
+  EXPECT_THAT(error_of(find), HasSubstr("/api"));
   transport->reply(200, R"({"kind":"Status"})");
-  EXPECT_EQ(problem(find), "/api: kind: expected APIGroupDiscoveryList, APIGroupList or APIVersions");
+  EXPECT_EQ(error_of(find), "/api: kind: expected APIGroupDiscoveryList, APIGroupList or APIVersions");
   transport->reply(200, R"({"kind":"APIGroupDiscoveryList","items":{}})");
-  EXPECT_EQ(problem(find), "/api: items: expected an array, found object");
+  EXPECT_EQ(error_of(find), "/api: items: expected an array, found object");
   transport->reply(200, R"({"kind":"APIGroupDiscoveryList","items":[{"versions":[{}]}]})");
-  EXPECT_EQ(problem(find), "/api: versions.version: expected text, found null");
+  EXPECT_EQ(error_of(find), "/api: versions.version: expected text, found null");
 }
 
 TEST_F(DiscoveryTest, AFixedListMakesNoRequests) {
@@ -257,7 +249,7 @@ TEST_F(DiscoveryTest, AFixedListMakesNoRequests) {
 }
 
 TEST_F(DiscoveryTest, RejectsAnIntervalThatIsNone) {
-  EXPECT_EQ(problem([&] { Discovery(client, {.refresh_interval = 0s}); }),
+  EXPECT_EQ(error_of([&] { Discovery(client, {.refresh_interval = 0s}); }),
             "DiscoveryOptions.refresh_interval: must be positive");
 }
 
@@ -282,15 +274,15 @@ TEST_F(DiscoveryTest, IsServedAsksForOneVersionAndRemembersNothing) {
 TEST_F(DiscoveryTest, IsServedThrowsInDoubt) {
   const auto ask = [&] { is_served(client, {"demo.io", "v1", "Demo", "demos"}); };
   transport->reply(503, "");
-  EXPECT_THAT(problem(ask), HasSubstr("GET /apis/demo.io/v1: 503"));
+  EXPECT_THAT(error_of(ask), HasSubstr("GET /apis/demo.io/v1: 503"));
   transport->reply(403, "");
-  EXPECT_THAT(problem(ask), HasSubstr("GET /apis/demo.io/v1: 403"));
+  EXPECT_THAT(error_of(ask), HasSubstr("GET /apis/demo.io/v1: 403"));
   transport->reply(200, "<html>");
-  EXPECT_THAT(problem(ask), HasSubstr("/apis/demo.io/v1: "));
+  EXPECT_THAT(error_of(ask), HasSubstr("/apis/demo.io/v1: "));
   transport->reply(200, R"({"resources":{}})");
-  EXPECT_EQ(problem(ask), "/apis/demo.io/v1: resources: expected an array, found object");
+  EXPECT_EQ(error_of(ask), "/apis/demo.io/v1: resources: expected an array, found object");
   transport->reply(200, R"({"resources":[{}]})");
-  EXPECT_EQ(problem(ask), "/apis/demo.io/v1: resources.name: expected text, found null");
+  EXPECT_EQ(error_of(ask), "/apis/demo.io/v1: resources.name: expected text, found null");
 }
 
 using DiscoveryConcurrency = DiscoveryTest;
@@ -308,9 +300,9 @@ TEST_F(DiscoveryConcurrency, LookupsShareOneRefreshAndCanBeStoppedAlone) {
   std::thread two([&] { second = discovery.find_kind("demo.io", "Demo").id.plural; });
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_EQ(problem([&] { discovery.with({.stop = stop.get_token()}).find_kind("demo.io", "Demo"); }),
+  EXPECT_EQ(error_of([&] { discovery.with({.stop = stop.get_token()}).find_kind("demo.io", "Demo"); }),
             "discovery: cancelled");
-  EXPECT_EQ(problem([&] { discovery.with({.deadline = clock->now()}).find_kind("demo.io", "Demo"); }),
+  EXPECT_EQ(error_of([&] { discovery.with({.deadline = clock->now()}).find_kind("demo.io", "Demo"); }),
             "discovery: deadline exceeded");
   transport->release({.status = 200, .headers = {}, .body = core_group});
   one.join();

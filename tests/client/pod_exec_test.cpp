@@ -23,6 +23,7 @@
 #include "../http/certificates.hpp"
 #include "../support/await.hpp"
 #include "../support/cutting_proxy.hpp"
+#include "../support/error_text.hpp"
 #include "client/pods/exec_core.hpp"
 #include "controller/fibers/fibers.hpp"
 #include "scripted_kubelet.hpp"
@@ -35,6 +36,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using tests::Connection;
 using tests::CuttingProxy;
+using tests::error_of;
 using tests::Frame;
 using tests::ScriptedServer;
 using tests::success;
@@ -47,16 +49,6 @@ std::string failure(int code) {
          std::to_string(code) +
          R"(","reason":"NonZeroExitCode","details":{"causes":[{"reason":"ExitCode","message":")" +
          std::to_string(code) + R"("}]}})";
-}
-
-/// Returns the text of the exception that `run` throws, or "no error".
-std::string error_of(const std::function<void()>& run) {
-  try {
-    run();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 // ---- Core ----

@@ -17,6 +17,7 @@
 #include "../http/web_socket_peer.hpp"
 #include "../support/await.hpp"
 #include "../support/cutting_proxy.hpp"
+#include "../support/error_text.hpp"
 
 namespace evenkeel {
 namespace {
@@ -25,20 +26,12 @@ using namespace std::chrono_literals;
 using tests::await;
 using tests::Connection;
 using tests::CuttingProxy;
+using tests::error_of;
 using tests::ScriptedServer;
 using tests::WebSocketPeer;
 
 constexpr const char* subprotocol = "v4.channel.k8s.io";
 const std::string port_8080("\x90\x1f", 2);  // little endian
-
-std::string error_text(const std::function<void()>& run) {
-  try {
-    run();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 class PortForwardTest : public ::testing::Test {
  protected:
@@ -117,8 +110,7 @@ TEST_F(PortForwardTest, AClosedPortIsAnError) {
     peer.close();
   });
   PodConnection pod = connection();
-  EXPECT_EQ(error_text([&] { pod.read(); }),
-            call_ + "error forwarding port 8080 to pod x: connection refused");
+  EXPECT_EQ(error_of([&] { pod.read(); }), call_ + "error forwarding port 8080 to pod x: connection refused");
 }
 
 TEST_F(PortForwardTest, WrongAnswersAreErrors) {
@@ -127,7 +119,7 @@ TEST_F(PortForwardTest, WrongAnswersAreErrors) {
       WebSocketPeer peer(connection);
       if (peer.accept(subprotocol)) script(peer);
     });
-    return error_text([&] {
+    return error_of([&] {
       PodConnection pod = connection();
       while (pod.read()) {
       }
@@ -143,7 +135,7 @@ TEST_F(PortForwardTest, WrongAnswersAreErrors) {
       outcome([](WebSocketPeer& peer) { peer.send(0, port_8080); }),
       ::testing::EndsWith("/api/v1/namespaces/default/pods/web-0/portforward?ports=8080: the connection "
                           "ended without a close frame"));
-  EXPECT_EQ(error_text([&] { PodConnection(client(), web_, 0); }), "PodConnection: port 0");
+  EXPECT_EQ(error_of([&] { PodConnection(client(), web_, 0); }), "PodConnection: port 0");
 }
 
 TEST_F(PortForwardTest, ARefusalIsTheServersStatus) {
@@ -152,13 +144,13 @@ TEST_F(PortForwardTest, ARefusalIsTheServersStatus) {
     connection.respond(
         404, R"({"kind":"Status","message":"pods \"web-0\" not found","reason":"NotFound","code":404})");
   });
-  EXPECT_EQ(error_text([&] { connection(); }), call_ + "404 NotFound: pods \"web-0\" not found");
+  EXPECT_EQ(error_of([&] { connection(); }), call_ + "404 NotFound: pods \"web-0\" not found");
 }
 
 TEST_F(PortForwardTest, DeadlinesAndStopTokensEndIt) {
   serve([](WebSocketPeer& peer) { peer.read_message(); });
   PodConnection late(client().with({.deadline = std::chrono::steady_clock::now() + 100ms}), web_, 8080);
-  EXPECT_EQ(error_text([&] { late.read(); }), call_ + "deadline exceeded");
+  EXPECT_EQ(error_of([&] { late.read(); }), call_ + "deadline exceeded");
   std::stop_source stop;
   PodConnection pod = connection();
   const std::jthread stopper([&] { stop.request_stop(); });
@@ -264,7 +256,7 @@ TEST_F(PortForwardConcurrency, AFailedConnectionIsReportedAndTheOthersGoOn) {
   std::vector<std::string> errors;
   const PortForward forward(client(), web_, 8080, {.on_error = [&](const std::exception_ptr& error) {
                               const std::scoped_lock lock(mutex);
-                              errors.push_back(error_text([&] { std::rethrow_exception(error); }));
+                              errors.push_back(error_of([&] { std::rethrow_exception(error); }));
                             }});
   const LocalClient first(forward.local_port());
   EXPECT_EQ(first.read(1), "");
@@ -299,11 +291,11 @@ TEST_F(PortForwardTest, ALocalPortThatIsTakenIsAnError) {
   serve_echo();
   const PortForward forward(client(), web_, 8080);
   const std::string port = std::to_string(forward.local_port());
-  EXPECT_EQ(error_text([&] { PortForward(client(), web_, 8080, {.local_port = forward.local_port()}); }),
+  EXPECT_EQ(error_of([&] { PortForward(client(), web_, 8080, {.local_port = forward.local_port()}); }),
             "PortForward: cannot listen on 127.0.0.1:" + port + ": Address already in use");
-  EXPECT_EQ(error_text([&] { PortForward(client(), web_, 8080, {.address = "localhost"}); }),
+  EXPECT_EQ(error_of([&] { PortForward(client(), web_, 8080, {.address = "localhost"}); }),
             "PortForward: cannot listen on localhost:0: not an IP address");
-  EXPECT_EQ(error_text([&] { PortForward(client(), web_, 0); }), "PodConnection: port 0");
+  EXPECT_EQ(error_of([&] { PortForward(client(), web_, 0); }), "PodConnection: port 0");
   const PortForward six(client(), web_, 8080, {.address = "::1"});
   EXPECT_NE(six.local_port(), 0);
 }

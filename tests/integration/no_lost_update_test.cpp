@@ -25,23 +25,19 @@
 #include <evenkeel/controller/controller.hpp>
 
 #include "../support/await.hpp"
+#include "../support/event_ledger.hpp"
+#include "../support/fresh_seed.hpp"
 
 namespace {
 
 namespace ek = evenkeel;
 using namespace std::chrono_literals;
 using ek::tests::await;
+using ek::tests::EventLedger;
+using ek::tests::fresh_seed;
 
 constexpr int object_count = 1000;
 constexpr int writer_count = 8;
-
-std::uint64_t fresh_seed() {
-  const char* const given = std::getenv("EVENKEEL_SEED");
-  const std::uint64_t seed = given != nullptr ? std::stoull(given) : std::random_device()();
-  std::printf("[ seed     ] %llu\n", static_cast<unsigned long long>(seed));
-  std::fflush(stdout);
-  return seed;
-}
 
 /// Forwards everything, but starts every watch at the server's current version instead of the reader's: a
 /// client without resume. Changes between a cut and the next watch are then lost.
@@ -71,48 +67,6 @@ class ForgetfulTransport final : public ek::http::Transport {
  private:
   const std::shared_ptr<ek::apiserver::SharedCore> server_;
   const std::shared_ptr<ek::http::Transport> inner_;
-};
-
-/// Reconstructs the state from events, and records events that are inconsistent with it.
-class Ledger final : public ek::EventHandler {
- public:
-  void on_event(const ek::ObjectEvent& event) noexcept override {
-    const std::lock_guard lock(mutex_);
-    const std::string name(event.object->name());
-    const bool known = versions_.contains(name);
-    if (known == (event.type == ek::EventType::added)) problems_.push_back(name + " was told wrongly");
-    if (event.type == ek::EventType::deleted)
-      versions_.erase(name);
-    else
-      versions_[name] = event.object->resource_version();
-    if (event.final_state_unknown) ++tombstones_;
-  }
-
-  std::map<std::string, std::string> versions() const {
-    const std::lock_guard lock(mutex_);
-    return versions_;
-  }
-  std::vector<std::string> problems() const {
-    const std::lock_guard lock(mutex_);
-    return problems_;
-  }
-  /// Returns the number of known objects whose names begin with `prefix`.
-  std::size_t count(const std::string& prefix) const {
-    const std::lock_guard lock(mutex_);
-    return static_cast<std::size_t>(std::count_if(versions_.begin(), versions_.end(), [&](const auto& entry) {
-      return entry.first.starts_with(prefix);
-    }));
-  }
-  std::uint64_t tombstones() const {
-    const std::lock_guard lock(mutex_);
-    return tombstones_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::map<std::string, std::string> versions_;
-  std::vector<std::string> problems_;
-  std::uint64_t tombstones_ = 0;
 };
 
 class NoLostUpdateConcurrency : public ::testing::Test {
@@ -253,8 +207,8 @@ TEST_F(NoLostUpdateConcurrency, TheCacheEqualsTheServerAfterFiveHundredCuts) {
   for (int i = 0; i < object_count; ++i) create("object-" + std::to_string(i), 0);
   ek::Cache cache(writer_, cache_options(1s));
   ek::Informer& informer = cache.informer<ek::ConfigMap>();
-  auto direct = std::make_shared<Ledger>();
-  auto queued = std::make_shared<Ledger>();
+  auto direct = std::make_shared<EventLedger>();
+  auto queued = std::make_shared<EventLedger>();
   informer.add_handler(direct, {.delivery = ek::Delivery::direct});
   informer.add_handler(queued, {.delivery = ek::Delivery::queued});
   ek::KeyTable keys;
@@ -304,7 +258,7 @@ TEST_F(NoLostUpdateConcurrency, UpdatesAreLostWithoutResume) {
                           {.transport = std::make_shared<ForgetfulTransport>(server_, transport_)});
   ek::Cache cache(reader, cache_options(0s));  // no list may repair what was lost
   ek::Informer& informer = cache.informer<ek::ConfigMap>();
-  auto ledger = std::make_shared<Ledger>();
+  auto ledger = std::make_shared<EventLedger>();
   informer.add_handler(ledger, {.delivery = ek::Delivery::direct});
   cache.start();
   ASSERT_TRUE(cache.wait_for_sync({}));

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,6 +21,7 @@
 #include <evenkeel/testing/environment.hpp>
 
 #include "../support/await.hpp"
+#include "../support/event_ledger.hpp"
 #include "real_environment.hpp"
 
 namespace {
@@ -33,37 +33,10 @@ using ek::testing::Component;
 using ek::testing::Environment;
 using ek::tests::await;
 using ek::tests::environment;
+using ek::tests::EventLedger;
 using ::testing::HasSubstr;
 
 using Versions = std::map<std::string, std::string>;
-
-/// Builds a state from its events, and records events that are impossible in that state.
-class Ledger final : public ek::EventHandler {
- public:
-  void on_event(const ek::ObjectEvent& event) noexcept override {
-    const std::lock_guard lock(mutex_);
-    const std::string name(event.object->name());
-    const bool known = versions_.contains(name);
-    if (known == (event.type == ek::EventType::added)) problems_.push_back(name + " was told wrongly");
-    if (event.type == ek::EventType::deleted)
-      versions_.erase(name);
-    else
-      versions_[name] = event.object->resource_version();
-  }
-  Versions versions() const {
-    const std::lock_guard lock(mutex_);
-    return versions_;
-  }
-  std::vector<std::string> problems() const {
-    const std::lock_guard lock(mutex_);
-    return problems_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  Versions versions_;
-  std::vector<std::string> problems_;
-};
 
 ConfigMap config_map(const std::string& namespace_, int number, const std::string& value) {
   return {.metadata = {.name = "object-" + std::to_string(number), .namespace_ = namespace_},
@@ -97,7 +70,7 @@ TEST_P(RealCache, LosesNothingWhenTheServerIsKilledAndComesBack) {
   for (int i = 0; i < 50; ++i) client.create(config_map(team, i, "0"));
   ek::Cache cache(client, {.namespace_ = team, .reflector = quick(GetParam())});
   ek::Informer& informer = cache.informer<ConfigMap>();
-  const auto ledger = std::make_shared<Ledger>();
+  const auto ledger = std::make_shared<EventLedger>();
   informer.add_handler(ledger);
   cache.start();
   ASSERT_TRUE(cache.wait_for_sync({}));
@@ -211,7 +184,7 @@ TEST_F(OldEtcd, TheCacheFallsBackToPagesAndFollows) {
   options.page_size = 7;
   ek::Cache cache(client, {.namespace_ = team, .reflector = options});
   ek::Informer& informer = cache.informer<ConfigMap>();
-  const auto ledger = std::make_shared<Ledger>();
+  const auto ledger = std::make_shared<EventLedger>();
   informer.add_handler(ledger);
   cache.start();
   ASSERT_TRUE(cache.wait_for_sync({}));

@@ -23,6 +23,7 @@
 #include <evenkeel/webhook/webhook_server.hpp>
 
 #include "../support/await.hpp"
+#include "../webhook/today.hpp"
 #include "real_environment.hpp"
 #include "webhook/x509.hpp"
 
@@ -31,6 +32,7 @@ namespace real_conversion {
 
 using namespace std::chrono_literals;
 using tests::await;
+using tests::today;
 
 struct OldFerrySpec {
   int size = 1;
@@ -82,11 +84,6 @@ Conversion ferries() {
           to.metadata.labels["version"] = from.metadata.resource_version.empty() ? "none" : "some";
         to.metadata.finalizers = {"ignored.evenkeel.dev/x"};
       });
-}
-
-detail::Lifetime today() {
-  const WallTime now = real_clock()->wall_now();
-  return {now - 1h, now + 24h};
 }
 
 // The webhook that both servers call.

@@ -7,20 +7,16 @@
 
 #include <evenkeel/apiserver/api_server.hpp>
 #include <evenkeel/apiserver/webhook_caller.hpp>
-#include <evenkeel/base/clock.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/webhook/configuration.hpp>
 #include <evenkeel/webhook/webhook_server.hpp>
 
+#include "today.hpp"
 #include "webhook/x509.hpp"
 
 namespace evenkeel::webhook_tests {
 
-/// Returns a time of which this is within the first hours.
-inline detail::Lifetime today() {
-  const WallTime now = real_clock()->wall_now();
-  return {now - std::chrono::hours(1), now + std::chrono::hours(24)};
-}
+using tests::today;
 
 /// The two servers and a client. Webhooks are added to `hooks`, which is started then.
 struct WebhookCluster {

@@ -17,6 +17,7 @@
 #include <evenkeel/webhook/answer.hpp>
 #include <evenkeel/webhook/webhook_server.hpp>
 
+#include "today.hpp"
 #include "webhook/x509.hpp"
 #include "website.hpp"
 
@@ -25,11 +26,7 @@ namespace server {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
-
-detail::Lifetime today() {
-  const WallTime now = real_clock()->wall_now();
-  return {now - 1h, now + 24h};
-}
+using tests::today;
 
 http::Request review_of(const char* path, const char* image) {
   AdmissionRequest request{
