@@ -371,8 +371,7 @@ class Cache::Impl final : public detail::Job {
 
   void count_live_read(const ResourceId& resource) const {
     live_reads_.fetch_add(1, std::memory_order_relaxed);
-    const std::string name =
-        resource.group.empty() ? resource.plural : resource.plural + "." + resource.group;
+    const std::string name = resource.qualified_plural();
     MutexLock lock(mutex_);
     const bool first = logged_.insert(name).second;
     lock.unlock();

@@ -17,7 +17,7 @@ bool must_label(const WireObject& object, std::string_view label, const HashRang
 }
 
 LabelCore::Kind& LabelCore::kind_of(const ResourceId& resource) {
-  Kind& kind = kinds_[resource.plural + "." + resource.group];
+  Kind& kind = kinds_[resource.qualified_plural()];
   if (kind.resource.plural.empty()) kind.resource = resource;
   return kind;
 }

@@ -11,6 +11,8 @@
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/client/list_splitter.hpp>
 
+#include "base/simdjson_text.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
@@ -35,11 +37,6 @@ struct AnswerParts {
   std::int64_t grace_seconds = 0;  // left before the deletion
 };
 
-std::string text_of(ondemand::value value) {
-  std::string_view text;
-  return value.get_string().get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
-}
-
 bool has_items(ondemand::value value) {
   ondemand::array items;
   if (value.get_array().get(items) != simdjson::SUCCESS) return false;
@@ -59,11 +56,11 @@ void read_metadata(ondemand::value value, AnswerParts& parts) {
   for (auto field : metadata) {
     const std::string_view name = field.unescaped_key();
     ondemand::value member = field.value();
-    if (name == "name") parts.name = text_of(member);
-    if (name == "namespace") parts.namespace_ = text_of(member);
-    if (name == "uid") parts.uid = text_of(member);
-    if (name == "resourceVersion") parts.version = text_of(member);
-    if (name == "deletionTimestamp") parts.is_ending = !text_of(member).empty();
+    if (name == "name") parts.name = string_in(member);
+    if (name == "namespace") parts.namespace_ = string_in(member);
+    if (name == "uid") parts.uid = string_in(member);
+    if (name == "resourceVersion") parts.version = string_in(member);
+    if (name == "deletionTimestamp") parts.is_ending = !string_in(member).empty();
     if (name == "finalizers") parts.has_finalizers = has_items(member);
     if (name == "deletionGracePeriodSeconds") {
       if (member.get_int64().get(parts.grace_seconds) != simdjson::SUCCESS) parts.grace_seconds = 0;
@@ -84,18 +81,18 @@ void read_member(ondemand::value value, std::string_view name, Take take) {
 }
 
 void read_part(std::string_view name, ondemand::value value, AnswerParts& parts) {
-  if (name == "kind") parts.kind = text_of(value);
-  if (name == "reason") parts.reason = text_of(value);
+  if (name == "kind") parts.kind = string_in(value);
+  if (name == "reason") parts.reason = string_in(value);
   if (name == "metadata") read_metadata(value, parts);
   if (name == "details") {
     parts.details_uid.clear();
-    read_member(value, "uid", [&](ondemand::value uid) { parts.details_uid = text_of(uid); });
+    read_member(value, "uid", [&](ondemand::value uid) { parts.details_uid = string_in(uid); });
   }
   if (name == "spec")
     read_member(value, "finalizers", [&](ondemand::value list) { parts.has_content = has_items(list); });
   if (name == "deleteOptions") {
     read_member(value, "preconditions", [&](ondemand::value given) {
-      read_member(given, "uid", [&](ondemand::value uid) { parts.precondition_uid = text_of(uid); });
+      read_member(given, "uid", [&](ondemand::value uid) { parts.precondition_uid = string_in(uid); });
     });
   }
 }

@@ -6,15 +6,12 @@
 #include <charconv>
 #include <utility>
 
+#include "base/earlier.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 namespace {
-
-std::optional<TimePoint> earlier(std::optional<TimePoint> one, std::optional<TimePoint> other) {
-  if (!one || !other) return one ? one : other;
-  return std::min(*one, *other);
-}
 
 std::string hexadecimal(std::int64_t number) {
   std::array<char, 20> text{};

@@ -16,6 +16,7 @@
 #include <evenkeel/workqueue/key_table.hpp>
 
 #include "base/caught.hpp"
+#include "base/earlier.hpp"
 #include "manager/cache_sharing.hpp"
 #include "manager/clusters_part.hpp"
 #include "manager/derived_rules.hpp"
@@ -38,11 +39,6 @@ std::string grace_message(const std::vector<std::string>& cancelled, const std::
   std::string text = "the grace period was over before these had ended: " + joined(cancelled);
   if (!stuck.empty()) text += "; still running: " + joined(stuck);
   return text;
-}
-
-std::optional<TimePoint> earliest(std::optional<TimePoint> a, std::optional<TimePoint> b) {
-  if (!a || !b) return a ? a : b;
-  return std::min(*a, *b);
 }
 
 class CachePart final : public detail::Part {
@@ -581,7 +577,7 @@ void Manager::Impl::run(const std::stop_token& stop) {
     MutexLock lock(mutex_);
     handle_notifications(actions, stop);
     while (actions.empty() && !core_.finished()) {
-      if (const auto deadline = earliest(core_.next_due(), stuck_look_)) {
+      if (const auto deadline = detail::earlier(core_.next_due(), stuck_look_)) {
         options_.clock->wait_until(changed_, lock, *deadline);
       } else {
         options_.clock->wait(changed_, lock);

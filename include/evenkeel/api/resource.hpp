@@ -54,6 +54,8 @@ struct ResourceId {
       : group(info.group), version(info.version), kind(info.kind), plural(info.plural), scope(info.scope) {}
 
   std::string api_version() const { return group.empty() ? version : group + "/" + version; }
+  /// Returns "pods" or "deployments.apps".
+  std::string qualified_plural() const { return group.empty() ? plural : plural + "." + group; }
   bool operator==(const ResourceId&) const = default;
 };
 

@@ -9,6 +9,7 @@
 #include <openssl/hmac.h>
 
 #include "apiserver/access/authorizer.hpp"
+#include "apiserver/text/json_members.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -55,12 +56,6 @@ std::vector<std::string> common_items(const std::vector<std::string>& one,
 }
 
 }  // namespace
-
-Json json_strings(const std::vector<std::string>& items) {
-  Json out = Json::array();
-  for (const std::string& item : items) out.push_back(item);
-  return out;
-}
 
 Json user_document(const Caller& caller) {
   Json out = Json::object({{"username", caller.user}, {"groups", json_strings(caller.groups)}});

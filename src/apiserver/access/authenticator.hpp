@@ -48,7 +48,6 @@ class Authenticator {
   std::vector<TokenUser> tokens_ = {};
 };
 
-Json json_strings(const std::vector<std::string>& items);
 /// Returns the userInfo of a user.
 Json user_document(const Caller& caller);
 std::int64_t unix_seconds(WallTime time);

@@ -13,6 +13,7 @@
 #include "apiserver/schema/builtin_checks.hpp"
 #include "apiserver/schema/name_rules.hpp"
 #include "apiserver/text/certificate_text.hpp"
+#include "apiserver/text/json_members.hpp"
 #include "apiserver/text/timestamps.hpp"
 
 namespace evenkeel {
@@ -63,13 +64,6 @@ std::vector<Json> conditions_of_type(const Json& object, std::string_view type) 
   for (std::size_t i = 0; i < all.size(); ++i)
     if (all[i]["type"] == Json(type)) out.push_back(all[i]);
   return out;
-}
-
-void copy_member(Json& object, const Json& from, std::string_view name) {
-  if (const Json* value = from.find(name))
-    object[name] = *value;
-  else
-    object.erase(name);
 }
 
 /// Restores the conditions of a type, unless there are more or fewer.

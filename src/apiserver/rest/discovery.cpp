@@ -9,6 +9,7 @@
 #include "apiserver/openapi/openapi.hpp"
 #include "apiserver/query/negotiation.hpp"
 #include "apiserver/store/storage.hpp"
+#include "apiserver/text/json_members.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -22,12 +23,6 @@ constexpr std::string_view aggregated_type =
 constexpr std::string_view openapi_v2_asked = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 constexpr std::string_view openapi_v2_type = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 constexpr std::string_view openapi_v3_type = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf";
-
-Json strings(const std::vector<std::string>& items) {
-  Json out = Json::array();
-  for (const std::string& item : items) out.push_back(item);
-  return out;
-}
 
 std::vector<std::string> subresource_verbs(const ResourceType& type, std::string_view name) {
   if (const BuiltinResource* entry = type.subresource(name)) return entry->verbs;
@@ -64,9 +59,9 @@ Json listed_resource(const ResourceType& type) {
                            {"singularName", type.singular},
                            {"namespaced", type.namespaced},
                            {"kind", type.kind}});
-  out["verbs"] = strings(type.verbs);
-  if (!type.short_names.empty()) out["shortNames"] = strings(type.short_names);
-  if (!type.categories.empty()) out["categories"] = strings(type.categories);
+  out["verbs"] = json_strings(type.verbs);
+  if (!type.short_names.empty()) out["shortNames"] = json_strings(type.short_names);
+  if (!type.categories.empty()) out["categories"] = json_strings(type.categories);
   if (type.has_verb("list") && type.has_verb("create"))
     out["storageVersionHash"] = storage_version_hash(type);
   return out;
@@ -78,7 +73,7 @@ Json listed_subresource(const ResourceType& type, const std::string& name) {
                            {"singularName", ""},
                            {"namespaced", type.namespaced},
                            {"kind", kind.kind}});
-  out["verbs"] = strings(subresource_verbs(type, name));
+  out["verbs"] = json_strings(subresource_verbs(type, name));
   if (kind.group != type.group || kind.version != type.version) {
     out["group"] = kind.group;
     out["version"] = kind.version;
@@ -136,14 +131,14 @@ Json aggregated_resource(const ResourceType& type) {
                            {"scope", type.namespaced ? "Namespaced" : "Cluster"},
                            {"singularResource", type.singular}});
   out["responseKind"] = response_kind(type, {type.group, type.version, type.kind});
-  out["verbs"] = strings(type.verbs);
-  if (!type.short_names.empty()) out["shortNames"] = strings(type.short_names);
-  if (!type.categories.empty()) out["categories"] = strings(type.categories);
+  out["verbs"] = json_strings(type.verbs);
+  if (!type.short_names.empty()) out["shortNames"] = json_strings(type.short_names);
+  if (!type.categories.empty()) out["categories"] = json_strings(type.categories);
   Json subresources = Json::array();
   for (const std::string& name : subresource_names(type)) {
     Json entry = Json::object({{"subresource", name}});
     entry["responseKind"] = response_kind(type, subresource_kind(type, name));
-    entry["verbs"] = strings(subresource_verbs(type, name));
+    entry["verbs"] = json_strings(subresource_verbs(type, name));
     subresources.push_back(std::move(entry));
   }
   if (!subresources.empty()) out["subresources"] = std::move(subresources);

@@ -9,6 +9,7 @@
 #include "apiserver/rest/rest.hpp"
 #include "apiserver/rest/write.hpp"
 #include "apiserver/schema/defaults.hpp"
+#include "apiserver/text/json_members.hpp"
 #include "apiserver/text/timestamps.hpp"
 
 namespace evenkeel {

@@ -7,11 +7,14 @@
 #include <utility>
 
 #include "apiserver/webhook/conversions.hpp"
+#include "base/earlier.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 namespace {
+
+using evenkeel::detail::earlier;
 
 constexpr std::array<std::string_view, 3> event_names = {"ADDED", "MODIFIED", "DELETED"};
 
@@ -19,11 +22,6 @@ std::string event_line(std::string_view type, std::string_view object) {
   std::string out = "{\"type\":\"";
   out.append(type).append("\",\"object\":").append(object).append("}\n");
   return out;
-}
-
-std::optional<WallTime> earlier(std::optional<WallTime> a, std::optional<WallTime> b) {
-  if (!a || !b) return a ? a : b;
-  return std::min(*a, *b);
 }
 
 }  // namespace
@@ -40,7 +38,7 @@ WatchId WatchHub::open(WatchRequest request, WallTime now) {
   now_ = std::max(now_, now);  // a request that waited for a webhook began earlier
   by_collection_[watch.request.type->collection].push_back(id);
   if (watch.request.held_versions > 0) held_by_version_.push_back(id);
-  next_ = earlier(next_, earlier(watch.request.ends, watch.next_bookmark));
+  next_ = earlier(next_, earlier(watch.next_bookmark, watch.request.ends));
   watches_.emplace(id, std::move(watch));
   return id;
 }
@@ -364,7 +362,7 @@ void WatchHub::reschedule() {
   next_.reset();
   for (const auto& [id, watch] : watches_) {
     if (watch.ended) continue;
-    next_ = earlier(next_, earlier(watch.request.ends, watch.next_bookmark));
+    next_ = earlier(next_, earlier(watch.next_bookmark, watch.request.ends));
     if (!watch.pending.empty() && watch.pending.front().due > now_)
       next_ = earlier(next_, watch.pending.front().due);
   }

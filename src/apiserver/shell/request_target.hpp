@@ -22,6 +22,9 @@ struct RequestTarget {
   std::string name = {};
   bool cached =
       false;  ///< A read that a watch cache may answer: a watch, or one at any or a minimum version.
+
+  /// Returns "pods" or "deployments.apps".
+  std::string qualified_resource() const { return group.empty() ? resource : resource + "." + group; }
 };
 
 RequestTarget request_target(const http::Request& request);

@@ -12,6 +12,7 @@
 
 #include "apiserver/schema/pruning.hpp"
 #include "apiserver/store/crd_rules.hpp"
+#include "apiserver/text/json_members.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -103,13 +104,6 @@ void drop_old_annotations(Json& object, const ResourceType& type) {
   for (const char* name : {"conditions", "current-metrics"})
     annotations->erase("autoscaling.alpha.kubernetes.io/" + std::string(name));
   if (annotations->empty()) object["metadata"].erase("annotations");
-}
-
-void copy_member(Json& object, const Json& from, std::string_view name) {
-  if (const Json* value = from.find(name))
-    object[name] = *value;
-  else
-    object.erase(name);
 }
 
 /// Compares everything except metadata and the named members.

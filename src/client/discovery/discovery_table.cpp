@@ -96,13 +96,9 @@ std::string lower(std::string_view name) {
   return result;
 }
 
-std::string name_in_group(const ResourceId& id) {
-  return id.group.empty() ? id.plural : id.plural + "." + id.group;
-}
-
 DiscoveryError ambiguous(const std::string& what, const std::vector<const ApiResource*>& matches) {
   std::string list;
-  for (const ApiResource* match : matches) list += (list.empty() ? "" : ", ") + name_in_group(match->id);
+  for (const ApiResource* match : matches) list += (list.empty() ? "" : ", ") + match->id.qualified_plural();
   return {DiscoveryErrorCode::ambiguous, what + " is ambiguous: " + list};
 }
 
@@ -232,7 +228,7 @@ DiscoveryMatch DiscoveryTable::find_name(std::string_view name) const {
       const NameMatch found = name_match(resource, plain);
       // A version after the preferred one does not matter if that has the resource.
       const bool known = std::any_of(matches.begin(), matches.end(), [&](const ApiResource* other) {
-        return name_in_group(other->id) == name_in_group(resource.id);
+        return other->id.qualified_plural() == resource.id.qualified_plural();
       });
       if (found < best || known) continue;
       if (found > best) matches.clear();

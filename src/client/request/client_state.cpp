@@ -11,6 +11,7 @@
 #include <evenkeel/http/client_certificate.hpp>
 #include <evenkeel/http/curl_transport.hpp>
 
+#include "base/seed_of.hpp"
 #include "client/config/credential_check.hpp"
 #include "http/wire_check.hpp"
 
@@ -53,11 +54,6 @@ std::string host_of(const std::string& server) {
   return server.substr(begin, server.find('/', begin) - begin);
 }
 
-std::uint64_t first_seed(const Clock& clock, const void* self) {
-  return static_cast<std::uint64_t>(clock.now().time_since_epoch().count()) ^
-         reinterpret_cast<std::uintptr_t>(self);
-}
-
 /// Returns the unescaped text of `299 - "text"`; "" if it is not a warning of the API server.
 std::string warning_text(std::string_view value) {
   if (!value.starts_with("299 ")) return {};
@@ -90,7 +86,7 @@ ClientState::ClientState(Config config_, ClientOptions options)
       write_spans(tracer ? std::make_shared<WriteSpans>() : nullptr),
       credentials(config, clock),
       delayer(clock, event_loop),
-      seed_(options.seed.value_or(first_seed(*clock, this))) {}
+      seed_(options.seed.value_or(detail::seed_of(*clock, this))) {}
 
 namespace {
 

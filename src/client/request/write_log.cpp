@@ -8,6 +8,8 @@
 
 #include <evenkeel/api/patch.hpp>
 
+#include "base/simdjson_text.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
@@ -20,11 +22,6 @@ constexpr std::size_t entry_overhead = sizeof(LoggedWrite) + 128;
 
 std::size_t size_of(const LoggedWrite& write) {
   return entry_overhead + 2 * write.uid.size() + write.version.size() + write.base.size() + write.body.size();
-}
-
-std::string string_in(ondemand::value value) {
-  std::string_view text;
-  return value.get_string().get(text) == simdjson::SUCCESS ? std::string(text) : std::string();
 }
 
 AnsweredVersion version_in(ondemand::object metadata) {

@@ -9,6 +9,7 @@
 #include <evenkeel/client/watch.hpp>
 
 #include "base/limits.hpp"
+#include "base/seed_of.hpp"
 #include "client/request/inflow.hpp"
 #include "client/watch/timed_frame_splitter.hpp"
 #include "client/watch/watch_flow.hpp"
@@ -19,11 +20,6 @@ namespace detail {
 namespace {
 
 using WatchInflow = Inflow<TimedFrameSplitter>;
-
-std::uint64_t seed_of(const Clock& clock, const void* self) {
-  return static_cast<std::uint64_t>(clock.now().time_since_epoch().count()) ^
-         reinterpret_cast<std::uintptr_t>(self);
-}
 
 }  // namespace
 

@@ -66,11 +66,6 @@ bool is_write(const http::Request& request) {
   return request.method != http::Method::get;
 }
 
-std::string resource_of(const http::Request& request) {
-  const apiserver::RequestTarget target = apiserver::request_target(request);
-  return target.group.empty() ? target.resource : target.resource + "." + target.group;
-}
-
 WatchFilter::Content content_of(const http::Request& request) {
   using Content = WatchFilter::Content;
   if (apiserver::request_target(request).verb != "watch") return Content::list;
@@ -210,7 +205,7 @@ std::shared_ptr<http::Call> Interventions::stream(http::Transport& inner, http::
         [handler, error = std::make_exception_ptr(crashed(request))] { handler->on_end(error); });
     return std::make_shared<NoCall>();
   }
-  const std::string resource = resource_of(request);
+  const std::string resource = apiserver::request_target(request).qualified_resource();
   if (options_.keeps_timeline || plan_.concerns(resource)) {
     WatchFilter::Seen seen;
     if (options_.keeps_timeline) {

@@ -110,11 +110,11 @@ std::size_t Interventions::pump() {
 // ---- Reads
 
 void Interventions::on_find(const ResourceId& resource, const ObjectKey& key) {
-  if (options_.keeps_worlds) trace_.reads.objects.emplace(name_of(resource), key);
+  if (options_.keeps_worlds) trace_.reads.objects.emplace(resource.qualified_plural(), key);
 }
 
 void Interventions::on_list(const ResourceId& resource, const std::string& namespace_) {
-  if (options_.keeps_worlds) trace_.reads.lists.emplace(name_of(resource), namespace_);
+  if (options_.keeps_worlds) trace_.reads.lists.emplace(resource.qualified_plural(), namespace_);
 }
 
 // ---- Writes

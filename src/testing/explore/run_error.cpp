@@ -43,10 +43,6 @@ std::string text_of_error(const std::exception_ptr& error) {
   }
 }
 
-std::string name_of(const ResourceId& resource) {
-  return resource.group.empty() ? resource.plural : resource.plural + "." + resource.group;
-}
-
 }  // namespace testing::detail
 }  // namespace v0
 }  // namespace evenkeel

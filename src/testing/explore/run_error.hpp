@@ -5,8 +5,6 @@
 #include <exception>
 #include <string>
 
-#include <evenkeel/api/resource.hpp>
-
 namespace evenkeel {
 inline namespace v0 {
 namespace testing::detail {
@@ -15,8 +13,6 @@ std::string first_line(const std::string& text);
 /// Returns the first line of what() for an exception that counts; empty for one that a request caused, also
 /// indirectly: reconciles are retried after it.
 std::string text_of_error(const std::exception_ptr& error);
-/// Returns "pods" or "deployments.apps".
-std::string name_of(const ResourceId& resource);
 
 }  // namespace testing::detail
 }  // namespace v0

@@ -25,9 +25,9 @@ void add_watches(const ControllerSpec& spec, WatchedKinds& kinds) {
   const bool reads_all =
       !spec.timers.empty() || std::any_of(spec.watches.begin(), spec.watches.end(),
                                           [](const WatchSpec& watch) { return watch.bind != nullptr; });
-  kinds[name_of(spec.resource)].is_examined |= reads_all;
+  kinds[spec.resource.qualified_plural()].is_examined |= reads_all;
   for (const WatchSpec& watch : spec.watches) {
-    WatchedKind& kind = kinds[name_of(watch.resource)];
+    WatchedKind& kind = kinds[watch.resource.qualified_plural()];
     kind.is_examined |= reads_all || !watch.when.is_empty() || !(watch.primary || watch.owned);
     kind.is_primary |= watch.primary;
     kind.is_owned |= watch.owned;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "apiserver/text/seconds_text.hpp"
+#include "base/earlier.hpp"
 #include "testing/harness/harness_impl.hpp"
 
 namespace evenkeel {
@@ -10,14 +11,10 @@ inline namespace v0 {
 namespace testing {
 namespace {
 
+using evenkeel::detail::earlier;
+
 /// Limit of a wait without a deadline; a run that waits longer is considered blocked.
 constexpr Duration patience = std::chrono::hours{1};
-
-// Returns the earlier time; std::nullopt if neither is set.
-std::optional<TimePoint> earlier(std::optional<TimePoint> one, std::optional<TimePoint> other) {
-  if (!one || !other) return one ? one : other;
-  return std::min(*one, *other);
-}
 
 }  // namespace
 

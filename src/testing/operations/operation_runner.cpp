@@ -77,10 +77,6 @@ std::string text_of_change(const TracedWrite& write) {
   return write.moment.str() + (lines.empty() || write.before.is_null() ? "" : ": " + lines.front());
 }
 
-std::string text_of(const ResourceId& resource) {
-  return resource.group.empty() ? resource.plural : resource.plural + "." + resource.group;
-}
-
 std::string uid_of(const Json& object) {
   return object.at({"metadata", "uid"}).string_or("");
 }
@@ -157,13 +153,13 @@ void OperationRunner::prepare() {
   if (!key_.namespace_.empty()) object["metadata"]["namespace"] = key_.namespace_;
   document_ = document_of(objects.create(DynamicObject(std::move(object)))->body());
   const std::string version = subject_.resource.api_version();
-  collections_.emplace(text_of(subject_.resource),
+  collections_.emplace(subject_.resource.qualified_plural(),
                        (version.find('/') == std::string::npos ? "/api/" : "/apis/") + version + "/" +
                            subject_.resource.plural);
 }
 
 std::string OperationRunner::object() const {
-  return text_of(subject_.resource) + " " + key_.str();
+  return subject_.resource.qualified_plural() + " " + key_.str();
 }
 
 // The definitions of their kinds exist.

@@ -49,9 +49,9 @@ SimulationSetup setup_for(const detail::SimulatedControllers& make, const detail
   std::map<std::string, std::string> watched;
   for (ControllerSpec& spec :
        make({.client = harness.client(), .identity = "none", .is_leader = [] { return true; }})) {
-    watched[detail::name_of(spec.resource)] = path_of(spec.resource);
+    watched[spec.resource.qualified_plural()] = path_of(spec.resource);
     for (const WatchSpec& watch : spec.watches) {
-      if (watch.from_server) watched[detail::name_of(watch.resource)] = path_of(watch.resource);
+      if (watch.from_server) watched[watch.resource.qualified_plural()] = path_of(watch.resource);
     }
     harness.add(std::move(spec));
   }

@@ -20,11 +20,6 @@ namespace {
 constexpr Duration request_time = std::chrono::seconds{60};  // as the other transports have it
 constexpr Duration silence_time = std::chrono::seconds{150};
 
-std::string resource_of(const http::Request& request) {
-  const apiserver::RequestTarget target = apiserver::request_target(request);
-  return target.group.empty() ? target.resource : target.resource + "." + target.group;
-}
-
 http::Response refusal(int status) {
   const auto retry_after = status == 429 ? std::optional(std::chrono::seconds{1}) : std::nullopt;
   return apiserver::status_answer(status, "", "refused by the simulation", retry_after);
@@ -103,7 +98,8 @@ void SimulatedExchange::begin(http::Completion completion, std::shared_ptr<http:
 }
 
 void SimulatedExchange::send() {
-  const bool counts = is_write() && port_->options_.audited && !is_incidental(resource_of(request_));
+  const bool counts = is_write() && port_->options_.audited &&
+                      !is_incidental(apiserver::request_target(request_).qualified_resource());
   fate_ = parts().core.on_request(port_->options_.machine, counts, now());
   if (fate_.crash == RequestFate::Crash::before) {
     note(": the process ends before it is sent");
@@ -147,7 +143,7 @@ http::Response SimulatedExchange::handled() {
                         .headers = request_.headers,
                         .body = request_.body};
   if (!is_write()) return parts().server.handle(request);
-  const std::string resource = resource_of(request_);
+  const std::string resource = apiserver::request_target(request_).qualified_resource();
   if (!resource.empty()) parts().server.observe(resource, collection_path(request_.target));
   const std::uint64_t before = parts().audit.changes();
   http::Response response = parts().server.handle(request);
@@ -162,7 +158,8 @@ void SimulatedExchange::report(const http::Response& response, std::uint64_t cha
   parts().trace.add(now(), host_->name(),
                     text + ": " + std::to_string(response.status) + (changed ? "" : ", nothing changed") +
                         (lost ? ", and the answer is lost" : ""));
-  if (!port_->options_.audited || is_incidental(resource_of(request_))) return;
+  if (!port_->options_.audited || is_incidental(apiserver::request_target(request_).qualified_resource()))
+    return;
   parts().audit.on_write(
       {.process = host_->name(),
        .text = text,

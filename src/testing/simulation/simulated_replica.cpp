@@ -165,7 +165,7 @@ void SimulatedReplica::add(ControllerSpec spec, std::size_t number) {
     WatchSpec& one = spec.watches[watch];
     one.crd = nullptr;  // the definitions exist
     if (!one.from_server) continue;
-    const std::string resource = name_of(one.resource);
+    const std::string resource = one.resource.qualified_plural();
     const std::string name = spec.options.name + "/" + std::to_string(watch) + "/" + resource;
     attachments_.push_back(one.attach(*cache_, std::make_shared<CacheAudit>(*this, name, resource)));
   }
