@@ -14,6 +14,7 @@
 #include <evenkeel/api/metadata.hpp>
 
 #include "api/scalar.hpp"
+#include "base/ascii.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -463,17 +464,11 @@ Json columns_of(const CrdOptions& options) {
   return out;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
-
 Json names_of(const ResourceInfo& resource, const CrdOptions& options) {
   Json names = Json::object({{"kind", resource.kind},
                              {"listKind", std::string(resource.kind) + "List"},
                              {"plural", resource.plural},
-                             {"singular", lower(resource.kind)}});
+                             {"singular", detail::ascii::lower(resource.kind)}});
   if (!resource.short_name.empty()) names["shortNames"].push_back(resource.short_name);
   for (const std::string_view category : options.categories) names["categories"].push_back(category);
   return names;

@@ -5,21 +5,11 @@
 
 #include <evenkeel/api/selector.hpp>
 
+#include "base/ascii.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace {
-
-bool is_alphanumeric(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-/// Checks the common rule of label values and of the last part of label names.
-bool is_label_text(std::string_view text) {
-  if (text.empty() || text.size() > 63 || !is_alphanumeric(text.front()) || !is_alphanumeric(text.back()))
-    return false;
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return is_alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
-}
 
 bool is_dns_subdomain(std::string_view text) {
   if (text.empty() || text.size() > 253) return false;
@@ -144,12 +134,6 @@ class SelectorReader {
   std::string_view rest_;
 };
 
-std::string join(const std::vector<std::string>& words) {
-  std::string out;
-  for (std::size_t i = 0; i < words.size(); ++i) out += (i == 0 ? "" : ",") + words[i];
-  return out;
-}
-
 std::string text_of(const LabelSelectorRequirement& requirement) {
   const std::string& operation = requirement.operator_;
   const std::vector<std::string>& values = requirement.values;
@@ -160,7 +144,7 @@ std::string text_of(const LabelSelectorRequirement& requirement) {
   if (operation == "Lt") return requirement.key + "<" + first;
   const bool in = operation == "In";
   if (values.size() == 1) return requirement.key + (in ? "=" : "!=") + first;
-  return requirement.key + (in ? " in (" : " notin (") + join(values) + ")";
+  return requirement.key + (in ? " in (" : " notin (") + detail::ascii::join(values, ",") + ")";
 }
 
 bool all_match(const LabelSelector& selector, auto&& find) {
@@ -332,7 +316,7 @@ std::string label_name_problem(std::string_view name) {
     if (!is_dns_subdomain(name.substr(0, slash)))
       return "\"" + std::string(name) + "\" is not a label name: the part before \"/\" must be a DNS name";
   }
-  if (is_label_text(last)) return {};
+  if (detail::ascii::is_label_value(last)) return {};
   return "\"" + std::string(name) +
          "\" is not a label name: it has at most 63 letters, digits, '-', '_' and '.', and begins and ends "
          "with "
@@ -341,7 +325,7 @@ std::string label_name_problem(std::string_view name) {
 }
 
 std::string label_value_problem(std::string_view value) {
-  if (value.empty() || is_label_text(value)) return {};
+  if (value.empty() || detail::ascii::is_label_value(value)) return {};
   return "\"" + std::string(value) +
          "\" is not a label value: it has at most 63 letters, digits, '-', '_' and '.', and begins and ends "
          "with a "

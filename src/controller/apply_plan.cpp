@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "api/server_metadata.hpp"
+#include "base/ascii.hpp"
 #include "base/fnv1a.hpp"
 
 namespace evenkeel {
@@ -79,16 +79,9 @@ std::string own_words(const std::string& message) {
   return line;
 }
 
-bool is_sound_name(std::string_view text) {
-  const auto letter = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
-  return !text.empty() && text.size() <= 63 && letter(text.front()) && letter(text.back()) &&
-         std::all_of(text.begin(), text.end(),
-                     [&](char c) { return letter(c) || c == '-' || c == '_' || c == '.'; });
-}
-
 // Returns what stands for a field owner in the name of an annotation.
 std::string annotation_name(std::string_view field_owner) {
-  return is_sound_name(field_owner) ? std::string(field_owner) : hash_text(field_owner);
+  return ascii::is_label_value(field_owner) ? std::string(field_owner) : hash_text(field_owner);
 }
 
 }  // namespace

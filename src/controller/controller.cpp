@@ -15,6 +15,7 @@
 #include <evenkeel/sharding/shards.hpp>
 #include <evenkeel/workqueue/request_queue.hpp>
 
+#include "base/ascii.hpp"
 #include "client/request/write_log.hpp"
 #include "controller/event_feed.hpp"
 #include "controller/explain/inspector.hpp"
@@ -33,19 +34,10 @@ constexpr Duration default_sync_timeout = std::chrono::minutes{2};
 
 constexpr std::size_t least_fiber_stack = std::size_t{64} << 10;
 
-bool is_letter_or_digit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 // Names are used in log lines, metric labels, flags and files.
 void check_name(const std::string& name) {
-  constexpr std::size_t longest = 63;
   if (name.empty()) throw std::invalid_argument("Controller: a name is needed");
-  const bool good = name.size() <= longest && is_letter_or_digit(name.front()) &&
-                    is_letter_or_digit(name.back()) && std::all_of(name.begin(), name.end(), [](char c) {
-                      return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.';
-                    });
-  if (!good)
+  if (!detail::ascii::is_label_value(name))
     throw std::invalid_argument(
         "Controller: the name " + Json(name).dump() +
         " must be up to 63 letters, digits, '-', '_' and '.', the first and the last a "

@@ -20,6 +20,7 @@
 #include <evenkeel/base/error.hpp>
 #include <evenkeel/base/mutex.hpp>
 
+#include "base/ascii.hpp"
 #include "http/curl_connection.hpp"
 #include "http/off_fiber.hpp"
 #include "http/readiness.hpp"
@@ -226,12 +227,6 @@ RequestLine line_of(const Endpoint& endpoint, const std::string& target) {
           .target = endpoint.base.substr(path) + target};
 }
 
-std::string joined(const std::vector<std::string>& protocols) {
-  std::string text;
-  for (const std::string& protocol : protocols) text += (text.empty() ? "" : ", ") + protocol;
-  return text;
-}
-
 template <class Text>
 std::string text_of(const Text& text) {
   return {text.data(), text.size()};
@@ -368,7 +363,8 @@ void CurlWebSocket::begin(const Request& request, const CurlTransportOptions& op
                           const std::vector<std::string>& protocols) {
   protocols_ = protocols;
   const auto add_headers = [headers = request.headers, agent = options.user_agent,
-                            offered = joined(protocols)](websocket::request_type& head) {
+                            offered =
+                                evenkeel::detail::ascii::join(protocols)](websocket::request_type& head) {
     for (const auto& [name, value] : headers) head.insert(name, value);
     if (headers.find("User-Agent") == nullptr) head.set("User-Agent", agent);
     if (!offered.empty()) head.set("Sec-WebSocket-Protocol", offered);

@@ -9,6 +9,7 @@
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/manager/flag_set.hpp>
 
+#include "base/ascii.hpp"
 #include "base/in_quotes.hpp"
 #include "manager/settings.hpp"
 
@@ -33,12 +34,6 @@ void check_name(const std::string& name) {
   }
 }
 
-std::string join_words(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 }  // namespace
 
 namespace detail {
@@ -61,7 +56,7 @@ std::uint64_t parse_unsigned(std::string_view text, std::uint64_t most) {
 }
 
 void refuse_word(std::string_view text, const std::vector<std::string>& words) {
-  throw std::invalid_argument(detail::in_quotes(text) + " is none of " + join_words(words));
+  throw std::invalid_argument(detail::in_quotes(text) + " is none of " + detail::ascii::join(words));
 }
 
 }  // namespace detail
@@ -127,7 +122,7 @@ FlagSet& FlagSet::add(std::string name, std::vector<std::string>& target, std::s
   };
   return push({.name = std::move(name),
                .help = std::move(help),
-               .text = {.value = std::move(value), .default_text = join_words(target)},
+               .text = {.value = std::move(value), .default_text = detail::ascii::join(target)},
                .repeated = true,
                .take = take});
 }

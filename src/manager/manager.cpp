@@ -15,6 +15,7 @@
 #include <evenkeel/manager/manifests.hpp>
 #include <evenkeel/workqueue/key_table.hpp>
 
+#include "base/ascii.hpp"
 #include "base/caught.hpp"
 #include "base/earlier.hpp"
 #include "manager/cache_sharing.hpp"
@@ -29,15 +30,9 @@ namespace evenkeel {
 inline namespace v0 {
 namespace {
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 std::string grace_message(const std::vector<std::string>& cancelled, const std::vector<std::string>& stuck) {
-  std::string text = "the grace period was over before these had ended: " + joined(cancelled);
-  if (!stuck.empty()) text += "; still running: " + joined(stuck);
+  std::string text = "the grace period was over before these had ended: " + detail::ascii::join(cancelled);
+  if (!stuck.empty()) text += "; still running: " + detail::ascii::join(stuck);
   return text;
 }
 

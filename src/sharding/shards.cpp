@@ -23,6 +23,7 @@
 #include <evenkeel/election/elector.hpp>
 #include <evenkeel/sharding/shards.hpp>
 
+#include "base/ascii.hpp"
 #include "base/cells.hpp"
 #include "sharding/held_share.hpp"
 #include "sharding/shard_core.hpp"
@@ -36,17 +37,11 @@ using namespace std::chrono_literals;
 
 constexpr Duration request_timeout = 5s;
 
-bool is_label_text(const std::string& text, std::size_t longest) {
-  return !text.empty() && text.size() <= longest && text.front() != '-' && text.back() != '-' &&
-         std::all_of(text.begin(), text.end(),
-                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-'; });
-}
-
 ShardOptions completed(ShardOptions options, const Config& config) {
   const auto refuse = [](const std::string& problem) {
     throw std::invalid_argument("ShardOptions: " + problem);
   };
-  if (!is_label_text(options.name, 40))
+  if (!detail::ascii::is_dns_label(options.name, 40))
     refuse("name must be up to 40 lower-case letters, digits and '-', not \"" + options.name + "\"");
   if (options.slots == 0 || options.slots > 4096)
     refuse("slots must be 1 to 4096, not " + std::to_string(options.slots));
@@ -71,7 +66,7 @@ ShardOptions completed(ShardOptions options, const Config& config) {
     options.identity.erase(0, options.identity.find_first_not_of('-'));
     if (options.identity.empty()) options.identity = "replica";
   }
-  if (!is_label_text(options.identity, 63))
+  if (!detail::ascii::is_dns_label(options.identity, 63))
     refuse("identity must be up to 63 lower-case letters, digits and '-', not \"" + options.identity + "\"");
   if (options.namespace_.empty()) options.namespace_ = config.namespace_;
   return options;

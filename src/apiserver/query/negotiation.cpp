@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apiserver/schema/status_error.hpp"
+#include "base/ascii.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -22,13 +23,6 @@ std::string_view trim(std::string_view text, std::string_view blanks = " ") {
   const auto first = text.find_first_not_of(blanks);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
 }
 
 /// Removes and returns the text before `separator`; the caller trims blanks.
@@ -184,7 +178,7 @@ std::string negotiate_any(const http::Headers& headers, std::initializer_list<st
 }
 
 std::string media_type(std::string_view content_type) {
-  return lower(trim(content_type.substr(0, content_type.find(';')), " \t"));
+  return evenkeel::detail::ascii::lower(trim(content_type.substr(0, content_type.find(';')), " \t"));
 }
 
 }  // namespace apiserver

@@ -9,6 +9,7 @@
 #include <evenkeel/api/bytes.hpp>
 
 #include "apiserver/schema/defaults.hpp"
+#include "base/ascii.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -585,20 +586,13 @@ void priority_class(Json& object) {
   set_default(object, "preemptionPolicy", "PreemptLowerPriority");
 }
 
-std::string lower(std::string text) {
-  for (char& letter : text) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
-  return text;
-}
-
 void custom_resource_definition(Json& object) {
   Json& spec = member_object(object, "spec");
   if (std::as_const(spec)["conversion"].is_null()) spec["conversion"] = Json::object({{"strategy", "None"}});
   inside(spec, "names", [](Json& names) {
     const std::string kind = std::as_const(names)["kind"].string_or("");
     if (kind.empty()) return;
-    set_default(names, "singular", lower(kind));
+    set_default(names, "singular", evenkeel::detail::ascii::lower(kind));
     set_default(names, "listKind", kind + "List");
   });
   inside(spec["conversion"], "webhook", [](Json& webhook) {

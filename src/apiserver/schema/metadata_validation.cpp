@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "apiserver/schema/name_rules.hpp"
+#include "base/ascii.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -28,17 +29,12 @@ void check_labels(const Json& labels, FieldErrors& errors) {
   }
 }
 
-std::string lower(std::string text) {
-  for (char& c : text)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return text;
-}
-
 void check_annotations(const Json& annotations, FieldErrors& errors) {
   if (!annotations.is_object()) return;
   std::size_t total = 0;
   for (const auto& [key, value] : annotations.as_object()) {
-    add_all(errors, "metadata.annotations", key, qualified_name_problems(lower(key)));
+    add_all(errors, "metadata.annotations", key,
+            qualified_name_problems(evenkeel::detail::ascii::lower(key)));
     total += key.size() + value.string_or("").size();
   }
   if (total > static_cast<std::size_t>(max_annotation_bytes))

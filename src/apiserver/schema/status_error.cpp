@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
@@ -11,15 +13,6 @@ namespace {
 
 std::string quoted(std::string_view text) {
   return Json(text).dump();
-}
-
-std::string joined(const std::vector<std::string>& items, std::string_view separator) {
-  std::string out;
-  for (const std::string& item : items) {
-    if (!out.empty()) out += separator;
-    out += item;
-  }
-  return out;
 }
 
 /// Empty members are omitted, as with Go's omitempty.
@@ -44,7 +37,7 @@ std::string aggregate(const FieldErrors& causes) {
   }
   if (lines.size() == 1) return lines.front();
   std::string out = "[";
-  return out.append(joined(lines, ", ")).append("]");
+  return out.append(evenkeel::detail::ascii::join(lines)).append("]");
 }
 
 }  // namespace
@@ -119,18 +112,20 @@ StatusError StatusError::method_not_supported(const GroupResource& resource, std
 }
 
 StatusError StatusError::not_acceptable(const std::vector<std::string>& accepted) {
-  return {406, "NotAcceptable", "only the following media types are accepted: " + joined(accepted, ", ")};
+  return {406, "NotAcceptable",
+          "only the following media types are accepted: " + evenkeel::detail::ascii::join(accepted)};
 }
 
 StatusError StatusError::no_representation(const std::vector<std::string>& accepted) {
-  return {406, "NotAcceptable", "406: Not Acceptable\n\nAvailable representations: " + joined(accepted, ", "),
+  return {406, "NotAcceptable",
+          "406: Not Acceptable\n\nAvailable representations: " + evenkeel::detail::ascii::join(accepted),
           Json::object()};
 }
 
 StatusError StatusError::unsupported_media(const std::vector<std::string>& accepted) {
   return {415, "UnsupportedMediaType",
           "the body of the request was in an unknown format - accepted media types include: " +
-              joined(accepted, ", ")};
+              evenkeel::detail::ascii::join(accepted)};
 }
 
 StatusError StatusError::expired(std::string message) {

@@ -13,6 +13,7 @@
 #include "apiserver/schema/structural.hpp"
 #include "apiserver/schema/webhook_client.hpp"
 #include "apiserver/store/crd_rules.hpp"
+#include "base/ascii.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -24,12 +25,6 @@ constexpr std::string_view approval = "api-approved.kubernetes.io";
 
 std::string at(std::size_t index) {
   return "[" + std::to_string(index) + "]";
-}
-
-std::string lower(std::string text) {
-  for (char& letter : text)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter | 32);
-  return text;
 }
 
 /// Returns true if all versions have equal values of a member. A real server keeps these once, under another
@@ -75,7 +70,8 @@ class CrdCheck {
   void check_label(const std::string& field, const Json& value, bool kind = false) {
     const std::string text = value.string_or("");
     if (text.empty()) return;
-    for (const std::string& problem : name_problems(kind ? lower(text) : text, NameRule::dns_1035_label))
+    for (const std::string& problem :
+         name_problems(kind ? evenkeel::detail::ascii::lower(text) : text, NameRule::dns_1035_label))
       errors.push_back(field_invalid(
           field, text, (kind ? "may have mixed case, but should otherwise match: " : "") + problem));
   }

@@ -2,10 +2,10 @@
 #include "client/discovery/discovery_table.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <utility>
 
+#include "base/ascii.hpp"
 #include "base/in_quotes.hpp"
 
 namespace evenkeel {
@@ -90,12 +90,6 @@ ServedGroupVersion read_version(const Json& item, const std::string& group) {
   return result;
 }
 
-std::string lower(std::string_view name) {
-  std::string result(name);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
 DiscoveryError ambiguous(const std::string& what, const std::vector<const ApiResource*>& matches) {
   std::string list;
   for (const ApiResource* match : matches) list += (list.empty() ? "" : ", ") + match->id.qualified_plural();
@@ -105,7 +99,8 @@ DiscoveryError ambiguous(const std::string& what, const std::vector<const ApiRes
 enum class NameMatch : unsigned char { none, short_name, full };
 
 NameMatch name_match(const ApiResource& resource, const std::string& name) {
-  if (name == resource.id.plural || name == resource.singular || name == lower(resource.id.kind))
+  if (name == resource.id.plural || name == resource.singular ||
+      name == detail::ascii::lower(resource.id.kind))
     return NameMatch::full;
   return holds(resource.short_names, name) ? NameMatch::short_name : NameMatch::none;
 }
@@ -174,7 +169,7 @@ void DiscoveryTable::add(const ResourceId& id) {
     return served.group == id.group && served.version == id.version;
   });
   if (place == versions_.end()) place = versions_.insert(place, {.group = id.group, .version = id.version});
-  place->resources.push_back({.id = id, .singular = lower(id.kind)});
+  place->resources.push_back({.id = id, .singular = detail::ascii::lower(id.kind)});
 }
 
 void DiscoveryTable::complete_from(const DiscoveryTable& before) {
@@ -215,7 +210,7 @@ DiscoveryMatch DiscoveryTable::find_kind(std::string_view group, std::string_vie
 DiscoveryMatch DiscoveryTable::find_name(std::string_view name) const {
   const std::string what = "resource " + in_quotes(name);
   const std::size_t dot = name.find('.');
-  const std::string plain = lower(name.substr(0, dot));
+  const std::string plain = detail::ascii::lower(name.substr(0, dot));
   const auto group =
       dot == std::string_view::npos ? std::nullopt : std::optional<std::string_view>(name.substr(dot + 1));
   std::vector<const ApiResource*> matches;

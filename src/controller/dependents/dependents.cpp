@@ -7,6 +7,7 @@
 #include <evenkeel/controller/dependents.hpp>
 #include <evenkeel/controller/resource_context.hpp>
 
+#include "base/ascii.hpp"
 #include "controller/apply_plan.hpp"
 #include "controller/dependents/dependents_core.hpp"
 #include "controller/dependents/dependents_pass.hpp"
@@ -20,18 +21,13 @@ namespace {
 // Time after which a clean-up looks again if no event has shown the end of an object before.
 constexpr Duration clean_up_period = std::chrono::minutes{1};
 
-bool is_sound(std::string_view name) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return !name.empty() && letter(name.front()) && letter(name.back()) &&
-         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || c == '-'; });
-}
-
 [[noreturn]] void refuse(const ResourceInfo& owner, const std::string& why) {
   throw std::invalid_argument("dependents of " + std::string(owner.kind) + ": " + why);
 }
 
 void require_name(const ResourceInfo& owner, const std::string& name) {
-  if (!is_sound(name)) refuse(owner, "a name is of lower-case letters, digits and '-', not \"" + name + "\"");
+  if (!detail::ascii::is_dns_label(name, name.size()))
+    refuse(owner, "a name is of lower-case letters, digits and '-', not \"" + name + "\"");
 }
 
 }  // namespace

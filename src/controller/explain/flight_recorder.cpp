@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/cut_text.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
@@ -12,14 +14,6 @@ namespace {
 // containers.
 constexpr std::size_t text_overhead = sizeof(std::string) + 16;
 constexpr std::size_t failure_overhead = sizeof(LastFailure) + 96;
-
-// Returns at most max_text bytes, not cut inside a UTF-8 character.
-std::string_view cut(std::string_view text) {
-  if (text.size() <= FlightRecorder::max_text) return text;
-  std::size_t size = FlightRecorder::max_text;
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
-  return text.substr(0, size);
-}
 
 std::size_t raised(std::size_t budget) {
   return budget == 0 ? 0 : std::max(budget, FlightRecorder::min_budget);
@@ -107,7 +101,7 @@ std::size_t FlightRecorder::bytes() const {
 
 // Consecutive runs that end alike share a text.
 std::uint32_t FlightRecorder::keep(std::string_view text) {
-  text = cut(text);
+  text = cut_view(text, max_text);
   if (!texts_.empty() && texts_.back() == text) return newest_text_;
   const std::size_t size = text.size() + text_overhead;
   while (!texts_.empty() && text_bytes_ + size > text_budget_) {
@@ -140,7 +134,7 @@ void FlightRecorder::remember(TimePoint at, const RequestKey& key, std::uint64_t
   failure.kind = outcome.kind;
   failure.attempt = attempt;
   failure.timed_out = outcome.timed_out;
-  failure.text = cut(outcome.message);
+  failure.text = cut_view(outcome.message, max_text);
 }
 
 void FlightRecorder::forget(std::uint64_t key) {

@@ -8,6 +8,7 @@
 #include <evenkeel/api/quantity.hpp>
 #include <evenkeel/base/duration_text.hpp>
 
+#include "base/ascii.hpp"
 #include "testing/operations/known_values.hpp"
 
 namespace evenkeel {
@@ -15,15 +16,8 @@ inline namespace v0 {
 namespace testing::detail {
 namespace {
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return text;
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
+using evenkeel::detail::ascii::is_digit;
+using evenkeel::detail::ascii::lower;
 
 // Five fields, as of a CronJob.
 bool is_schedule(std::string_view text) {

@@ -5,11 +5,16 @@
 #include <stdexcept>
 #include <utility>
 
-#include "programs/evenkeel/ascii.hpp"
+#include "base/ascii.hpp"
 #include "programs/evenkeel/scaffold/templates.hpp"
 #include "programs/evenkeel/types/cxx_names.hpp"
 
 namespace evenkeel::program {
+
+using detail::ascii::is_digit;
+using detail::ascii::is_lower;
+using detail::ascii::is_upper;
+using detail::ascii::lower;
 namespace {
 
 constexpr std::size_t max_name = 50;  // leaves room for suffixes in the 63 characters of a DNS label

@@ -10,9 +10,11 @@
 #include <evenkeel/api/quantity.hpp>
 #include <evenkeel/api/selector.hpp>
 
-#include "programs/evenkeel/ascii.hpp"
+#include "base/ascii.hpp"
 
 namespace evenkeel::program {
+
+using detail::ascii::lower;
 namespace {
 
 constexpr std::string_view metadata_header = "evenkeel/api/metadata.hpp";

@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.hpp"
 #include "client/config/yaml_text.hpp"
-#include "programs/evenkeel/ascii.hpp"
 
 namespace evenkeel::program {
+
+using detail::ascii::is_digit;
+using detail::ascii::is_lower;
+using detail::ascii::is_upper;
 namespace {
 
 std::string expected(std::string_view what, const Json& found) {

@@ -6,9 +6,15 @@
 
 #include <evenkeel/api/fields.hpp>
 
-#include "programs/evenkeel/ascii.hpp"
+#include "base/ascii.hpp"
 
 namespace evenkeel::program {
+
+using detail::ascii::is_digit;
+using detail::ascii::is_lower;
+using detail::ascii::is_upper;
+using detail::ascii::lower;
+using detail::ascii::upper;
 namespace {
 
 constexpr std::size_t max_member = 100;  // EVENKEEL_FIELDS takes members of up to 128 characters
