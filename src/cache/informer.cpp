@@ -17,6 +17,7 @@
 #include <evenkeel/http/job_runner.hpp>
 
 #include "base/cells.hpp"
+#include "base/rounded_duration.hpp"
 #include "cache/cache_share.hpp"
 #include "cache/collection_file.hpp"
 #include "cache/failure_log.hpp"
@@ -763,13 +764,12 @@ void Informer::Impl::log_failure(TimePoint next) {
   if (const std::string_view hint = watch_problem_hint(problem); !hint.empty())
     error.append("; ").append(hint);
   const char* begins = server ? "cannot reach the server; retrying" : "cannot list or watch; retrying";
-  parts_.log.write(
-      news ? LogLevel::warn : LogLevel::debug, news ? begins : "still cannot list or watch",
-      {{"kind", parts_.resource.kind},
-       {"namespace", options_.namespace_},
-       {"problem", watch_problem_name(problem)},
-       {"error", error},
-       {"next_try_in", format_duration(std::chrono::ceil<std::chrono::milliseconds>(next - now()))}});
+  parts_.log.write(news ? LogLevel::warn : LogLevel::debug, news ? begins : "still cannot list or watch",
+                   {{"kind", parts_.resource.kind},
+                    {"namespace", options_.namespace_},
+                    {"problem", watch_problem_name(problem)},
+                    {"error", error},
+                    {"next_try_in", detail::format_rounded(next - now())}});
 }
 
 void Informer::Impl::stop() {

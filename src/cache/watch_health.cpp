@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 
-#include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/cache/watch_health.hpp>
+
+#include "base/rounded_duration.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
-namespace {
-
-// Milliseconds are sufficient for people.
-std::string rounded(Duration duration) {
-  return format_duration(std::chrono::floor<std::chrono::milliseconds>(duration));
-}
-
-}  // namespace
-
 std::string_view watch_problem_name(WatchProblem problem) noexcept {
   switch (problem) {
     case WatchProblem::none:
@@ -59,8 +51,9 @@ std::string WatchHealth::describe(TimePoint now) const {
   if (problem == WatchProblem::none) return text;
   text += ": " + last_error;
   if (!since) return text;
-  text += " (since " + rounded(now - *since);
-  if (next_attempt && *next_attempt > now) text += ", next try in " + rounded(*next_attempt - now);
+  text += " (since " + detail::format_rounded(now - *since);
+  if (next_attempt && *next_attempt > now)
+    text += ", next try in " + detail::format_rounded(*next_attempt - now);
   return text + ")";
 }
 

@@ -8,6 +8,7 @@
 #include <evenkeel/sharding/shards.hpp>
 
 #include "base/caught.hpp"
+#include "base/rounded_duration.hpp"
 #include "cache/call_gate.hpp"
 #include "controller/backoff_core.hpp"
 #include "controller/cluster_key.hpp"
@@ -306,7 +307,7 @@ void EventFeed::note_failure(const Watch& watch, Remap remap, std::string_view e
   if (next) {
     log_of(watch).error(
         "an event could not be mapped to keys; it is mapped again later",
-        {{"kind", object.kind()}, {"object", key}, {"next_try_in", format_delay(*next)}, {"error", error}});
+        {{"kind", object.kind()}, {"object", key}, {"next_try_in", format_rounded(*next)}, {"error", error}});
   } else {
     log_of(watch).error("the deletion of an object could not be mapped to keys; it is given up",
                         {{"kind", object.kind()}, {"object", key}, {"error", error}});

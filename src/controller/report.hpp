@@ -13,9 +13,6 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Formats "5ms", "1.28s", "250us": at most three decimals, without trailing zeros.
-std::string format_delay(Duration delay);
-
 /// Logs failures at error level, with the delay until the next attempt; conflicts, requeues and successes at
 /// debug level, except the first success after failures. `attempt` is that of the run, and is bound to `log`.
 void report(const Log& log, const ReconcileOutcome& outcome, std::uint64_t attempt, Duration next_try_in);

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <system_error>
 
+#include "base/rounded_duration.hpp"
 #include "http/connection_user.hpp"
 #include "http/curl_loop.hpp"
 #include "http/gzip_decoder.hpp"
@@ -24,11 +25,6 @@ namespace {
 
 // Largest body that is sent in one TLS record with the head of its request. A record has up to 16 KiB.
 constexpr std::size_t one_record = std::size_t{8} << 10;
-
-std::string duration_text(Duration duration) {
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
-  return ms % 1000 == 0 ? std::to_string(ms / 1000) + " s" : std::to_string(ms) + " ms";
-}
 
 TransportErrorCode code_of(CURLcode code) {
   switch (code) {
@@ -384,7 +380,7 @@ std::exception_ptr CurlExchange::overdue(TimePoint at, const std::string& base) 
   }
   const bool reading = !paused_.load(std::memory_order_relaxed);
   if (idle_ > Duration::zero() && reading && deadline_after(last_activity_, idle_) <= at) {
-    return timeout("nothing was received for " + duration_text(idle_));
+    return timeout("nothing was received for " + evenkeel::detail::format_rounded(idle_));
   }
   return nullptr;
 }

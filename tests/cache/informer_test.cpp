@@ -679,7 +679,7 @@ TEST(InformerServer, AServerThatGoesIsOneLineAndOneWhenItIsBack) {
   };
   for (auto& source : rig.sources)
     source->last().end(std::make_exception_ptr(
-        TransportError(TransportErrorCode::timeout, "nothing was received for 150 s")));
+        TransportError(TransportErrorCode::timeout, "nothing was received for 2m30s")));
   rig.runner->pump();
   for (int round = 0; round < 6; ++round) {
     rig.pass(1min);

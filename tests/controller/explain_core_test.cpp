@@ -280,15 +280,5 @@ Timeline, the oldest first:
   EXPECT_EQ(json["timeline"].size(), 4u);
 }
 
-TEST(FormatSpan, IsShortAtEveryScale) {
-  EXPECT_EQ(detail::format_span(250us), "250us");
-  EXPECT_EQ(detail::format_span(1280ms), "1.28s");
-  EXPECT_EQ(detail::format_span(12345678us), "12.345s");
-  EXPECT_EQ(detail::format_span(723456ms), "12m3s");
-  EXPECT_EQ(detail::format_span(10min), "10m");
-  EXPECT_EQ(detail::format_span(1h), "1h");
-  EXPECT_EQ(detail::format_span(1h + 1s), "1h0m1s");
-}
-
 }  // namespace
 }  // namespace evenkeel::explain_core_tests

@@ -45,7 +45,7 @@ TEST_F(Inspection, SaysWhyAFailingKeyWaits) {
   EXPECT_EQ(answer.why, WhyIdle::backing_off);
   EXPECT_EQ(answer.verdict,
             "demo ns/web: it waits for its retry until 2026-01-01T00:00:00.005000Z (in 5ms) after 1 failure; "
-            "the last one, 0us ago: no disk left");
+            "the last one, 0s ago: no disk left");
   EXPECT_EQ(answer.timeline.size(), 4u);
   const ControllerSummary summary = controller->summary();
   EXPECT_EQ(summary.verdict, "demo: it works, and keys fail; the latest is ns/web");

@@ -92,11 +92,11 @@ TEST(CurlTransportStream, ASilentPeerIsGivenUpAfterTheIdleTimeout) {
   const auto before_headers = std::make_shared<Recorder>();
   transport->stream({.target = "/mute"}, before_headers);
   EXPECT_EQ(before_headers->wait_for_end(),
-            "timeout: GET " + server.url() + "/mute: nothing was received for 40 ms");
+            "timeout: GET " + server.url() + "/mute: nothing was received for 40ms");
   const auto after_data = std::make_shared<Recorder>();
   transport->stream({.target = "/watch", .idle_timeout = 25ms}, after_data);
   EXPECT_EQ(after_data->wait_for_end(),
-            "timeout: GET " + server.url() + "/watch: nothing was received for 25 ms");
+            "timeout: GET " + server.url() + "/watch: nothing was received for 25ms");
   EXPECT_EQ(after_data->data_, "x");
 }
 

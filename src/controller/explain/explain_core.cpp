@@ -8,6 +8,7 @@
 #include <evenkeel/api/time.hpp>
 #include <evenkeel/base/duration_text.hpp>
 
+#include "base/rounded_duration.hpp"
 #include "controller/report.hpp"
 #include "controller/run_ids.hpp"
 
@@ -25,7 +26,7 @@ std::string number(std::uint64_t count, std::string_view one) {
 }
 
 std::string ago(Duration span) {
-  return format_span(std::max(span, Duration::zero())) + " ago";
+  return format_rounded(std::max(span, Duration::zero())) + " ago";
 }
 
 std::string_view past_of(EventType type) {
@@ -82,7 +83,7 @@ std::string fate_text(EventFate fate, bool pending) {
 
 std::string end_text(const FlightEntry& entry) {
   const FlightRecord& record = entry.record;
-  std::string text = "run ended after " + format_span(record.duration()) + ": " +
+  std::string text = "run ended after " + format_rounded(record.duration()) + ": " +
                      std::string(outcome_name(record.outcome()));
   if (record.timed_out()) text += ", it timed out";
   if (record.panic()) text += ", the exception indicates a bug in the program";
@@ -101,7 +102,7 @@ std::string entry_text(const FlightEntry& entry, bool pending) {
     case FlightKind::ended:
       return end_text(entry);
     case FlightKind::waits:
-      return "runs again in " + format_span(record.delay()) +
+      return "runs again in " + format_rounded(record.delay()) +
              (record.reason() == AddedBy::retry ? ": retry" : ": requested by the run");
   }
   return {};
@@ -232,11 +233,11 @@ class Judge {
     std::string again =
         facts_.queue.state == KeyState::processing_and_dirty ? "; it will run once more after that" : "";
     if (!run.stuck) {
-      return say(WhyIdle::running, "it is being reconciled now, for " + format_span(run.lasts) +
+      return say(WhyIdle::running, "it is being reconciled now, for " + format_rounded(run.lasts) +
                                        ", on thread " + run.thread + again);
     }
-    say(WhyIdle::stuck, "it is stuck: it has been reconciled for " + format_span(run.lasts) + " on thread " +
-                            run.thread + ", longer than " + format_span(run.limit) +
+    say(WhyIdle::stuck, "it is stuck: it has been reconciled for " + format_rounded(run.lasts) +
+                            " on thread " + run.thread + ", longer than " + format_rounded(run.limit) +
                             "; started by: " + run.cause + again);
   }
 
@@ -249,7 +250,7 @@ class Judge {
     if (!facts_.first_in_queue.empty()) text += ", behind " + facts_.first_in_queue;
     text += "; " + std::to_string(out_.busy_workers) + " of " + number(out_.workers, "worker") + " busy";
     if (!facts_.runs.empty()) {
-      text += ", the longest for " + format_span(facts_.now - facts_.runs.front().run.since);
+      text += ", the longest for " + format_rounded(facts_.now - facts_.runs.front().run.since);
     }
     say(WhyIdle::queued, std::move(text));
   }
@@ -276,7 +277,7 @@ class Judge {
 
   std::string until() const {
     if (!out_.next_attempt_in) return "for a time that is not known";
-    return "until " + time_of_day(*out_.next_attempt) + " (in " + format_span(*out_.next_attempt_in) + ")";
+    return "until " + time_of_day(*out_.next_attempt) + " (in " + format_rounded(*out_.next_attempt_in) + ")";
   }
 
   static std::string time_of_day(WallTime time) { return MicroTime(time).str(); }
@@ -349,17 +350,6 @@ void tell_queue(const ExplainFacts& facts, Explanation& out) {
 
 }  // namespace
 
-std::string format_span(Duration span) {
-  using std::chrono::milliseconds;
-  using std::chrono::seconds;
-  if (span < milliseconds{1}) return format_delay(span);
-  if (span < seconds{60}) return format_delay(std::chrono::floor<milliseconds>(span));
-  std::string text = format_duration(std::chrono::floor<seconds>(span));
-  if (text.ends_with("m0s")) text.erase(text.size() - 2);
-  if (text.ends_with("h0m")) text.erase(text.size() - 2);
-  return text;
-}
-
 RunExplanation explain_run(const RunInFlight& run, const std::string& object, const std::string& controller,
                            TimePoint now, WallTime wall_now) {
   const Duration lasts = now - run.run.since;
@@ -385,8 +375,8 @@ FailureExplanation explain_failure(const LastFailure& failure, TimePoint now, Wa
 }
 
 std::string stuck_sentence(const RunExplanation& run) {
-  return run.object + " has been reconciled for " + format_span(run.lasts) + ", longer than " +
-         format_span(run.limit) + ", on thread " + run.thread + ", reconcile_id " + run.reconcile_id +
+  return run.object + " has been reconciled for " + format_rounded(run.lasts) + ", longer than " +
+         format_rounded(run.limit) + ", on thread " + run.thread + ", reconcile_id " + run.reconcile_id +
          ", started by: " + run.cause;
 }
 

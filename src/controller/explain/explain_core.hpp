@@ -56,9 +56,6 @@ std::string stuck_sentence(const RunExplanation& run);
 std::string verdict_of(const ControllerSummary& summary, const std::string& blocked_reason, bool synced,
                        bool stopping, const std::vector<WatchExplanation>& watches);
 
-/// Formats a duration for people: "250us", "1.28s", "12m3s".
-std::string format_span(Duration span);
-
 }  // namespace detail
 }  // namespace v0
 }  // namespace evenkeel

@@ -5,13 +5,14 @@
 #include <evenkeel/api/time.hpp>
 #include <evenkeel/controller/explanation.hpp>
 
+#include "base/rounded_duration.hpp"
 #include "controller/explain/explain_core.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace {
 
-using detail::format_span;
+using detail::format_rounded;
 
 double seconds(Duration span) {
   return std::chrono::duration<double>(span).count();
@@ -30,15 +31,15 @@ void line(std::string& out, std::string_view name, const std::string& value) {
 }
 
 std::string run_line(const RunExplanation& run) {
-  return "for " + format_span(run.lasts) + ", since " + time_text(run.since) + ", on thread " + run.thread +
-         ", attempt " + std::to_string(run.attempt) + ", reconcile_id " + run.reconcile_id +
+  return "for " + format_rounded(run.lasts) + ", since " + time_text(run.since) + ", on thread " +
+         run.thread + ", attempt " + std::to_string(run.attempt) + ", reconcile_id " + run.reconcile_id +
          ", started by: " + run.cause +
-         (run.stuck ? "; stuck: longer than " + format_span(run.limit) : std::string());
+         (run.stuck ? "; stuck: longer than " + format_rounded(run.limit) : std::string());
 }
 
 std::string failure_line(const FailureExplanation& failure) {
   return failure.outcome + " of attempt " + std::to_string(failure.attempt) + ", " +
-         format_span(failure.ago) + " ago: " + failure.error;
+         format_rounded(failure.ago) + " ago: " + failure.error;
 }
 
 std::string watch_line(const WatchExplanation& watch) {
@@ -146,7 +147,7 @@ std::string to_text(const Explanation& e) {
   line(out, "queue", queue_line(e));
   if (e.failures > 0) line(out, "failures", std::to_string(e.failures));
   if (e.next_attempt && e.next_attempt_in) {
-    line(out, "next attempt", time_text(*e.next_attempt) + ", in " + format_span(*e.next_attempt_in));
+    line(out, "next attempt", time_text(*e.next_attempt) + ", in " + format_rounded(*e.next_attempt_in));
   }
   if (e.run) line(out, "running", run_line(*e.run));
   if (e.failure) line(out, "last failure", failure_line(*e.failure));
@@ -172,7 +173,8 @@ std::string to_text(const ControllerSummary& summary) {
   }
   if (!summary.first_queued.empty()) out += "\nNext to run:\n";
   for (const ControllerSummary::Queued& key : summary.first_queued) {
-    out += "  " + key.object + (key.since ? ", ready for " + format_span(*key.since) : std::string()) + "\n";
+    out +=
+        "  " + key.object + (key.since ? ", ready for " + format_rounded(*key.since) : std::string()) + "\n";
   }
   return out;
 }

@@ -8,6 +8,7 @@
 #include <evenkeel/sharding/shards.hpp>
 #include <evenkeel/workqueue/key_order.hpp>
 
+#include "base/rounded_duration.hpp"
 #include "controller/cluster_key.hpp"
 #include "controller/explain/stuck_core.hpp"
 
@@ -151,8 +152,8 @@ std::optional<TimePoint> Inspector::look_for_stuck() {
     if (run == runs.end()) continue;  // it has ended since
     const RunExplanation told = named(*run, keys);
     log_.error("a reconcile is stuck", {{"object", told.object},
-                                        {"for", format_span(told.lasts)},
-                                        {"limit", format_span(told.limit)},
+                                        {"for", format_rounded(told.lasts)},
+                                        {"limit", format_rounded(told.limit)},
                                         {"thread", told.thread},
                                         {"reconcile_id", told.reconcile_id},
                                         {"attempt", told.attempt},
@@ -176,9 +177,9 @@ std::string Inspector::wedge(const ControllerMoment& moment, const Keys& keys, T
   };
   const auto found = std::find_if(keys.begin(), keys.end(), waits_long);
   if (found == keys.end()) return {};
-  return found->key.str() + " is ready for " + format_span(now - *found->dirty_since) +
+  return found->key.str() + " is ready for " + format_rounded(now - *found->dirty_since) +
          ", and no worker takes it, though none is busy" +
-         (last ? "; the last run ended " + format_span(now - *last) + " ago" : "");
+         (last ? "; the last run ended " + format_rounded(now - *last) + " ago" : "");
 }
 
 std::string Inspector::problem(const ControllerMoment& moment) {
