@@ -35,24 +35,25 @@ struct TriggerOptions {
   /// Priority of the added keys. Default: 0, and Lane::slow for first lists and resyncs.
   std::optional<Priority> priority = {};
   Duration delay = Duration::zero();  ///< Delay from an event to its reconcile; an earlier due time wins.
-  /// Form in which the cache keeps the kind. With metadata only, mappings take a WireObject, and reads of
-  /// whole objects go to the server. WireForm::projected keeps the members that the C++ type of the clause
-  /// has.
+  /// Form in which the cache keeps the kind. With WireForm::metadata_only, mappings take a WireObject, and
+  /// reads of whole objects go to the server. WireForm::projected keeps only the members that the C++ type of
+  /// the clause has.
   WireForm form = WireForm::whole;
-  /// Namespaces that are watched, each by an informer of its own. Default: that of the cache.
+  /// Namespaces that are watched, each by a separate informer. Default: that of the cache.
   std::vector<std::string> namespaces = {};
-  /// Only objects that match are watched and cached: "app=web". An object that ceases to match causes a
-  /// deletion event although it exists, and reads of the kind go to the server; see docs/controllers.md.
+  /// Only objects that match are watched and cached: "app=web". An object that no longer matches causes a
+  /// deletion event although it still exists, and reads of the kind go to the server; see
+  /// docs/controllers.md.
   std::string label_selector = {};
   std::string field_selector = {};  ///< "type=Opaque"; like label_selector.
   /// See InformerOptions::resync. Default: that of the cache. Watches of the same objects share an informer,
-  /// which uses the value of the first of them.
+  /// which uses the value of the first watch.
   std::optional<Duration> resync = {};
 };
 
 namespace detail {
 
-/// The objects of a kind that one watch is about, and their form.
+/// The objects of a kind that one watch covers, and the form in which they are kept.
 struct WatchScope {
   std::string namespace_ = {};  // empty: that of the cache
   std::string label_selector = {};
@@ -60,13 +61,13 @@ struct WatchScope {
   std::optional<Duration> resync = {};
   WireForm form = WireForm::whole;
   Projection projection = {};
-  bool declared = true;  // by a clause: the cache keeps the kind; false: as long as the watch
+  bool declared = true;  // true: the cache keeps the kind permanently; false: only while the watch exists
 };
 
-/// Returns the scope of each namespace of a clause, such as "owns". Throws std::invalid_argument, naming
-/// clause, kind and option, if a selector cannot be parsed, a namespace is empty, repeated or that of a
-/// cluster-scoped kind, or a period is negative.
-/// A projected form needs the projection, that of the C++ type.
+/// Returns the scopes of a clause such as "owns", one for each namespace. Throws std::invalid_argument,
+/// naming clause, kind and option, if a selector cannot be parsed, a namespace is empty, repeated or given
+/// for a cluster-scoped kind, or a period is negative. A projected form requires `projection`, that of the
+/// C++ type.
 EVENKEEL_API std::vector<WatchScope> scopes_of(std::string_view clause, const ResourceId& resource,
                                                const TriggerOptions& options,
                                                const std::optional<Projection>& projection = std::nullopt);
@@ -114,7 +115,7 @@ WatchSpec watch_of(KeyMapping mapping, TriggerOptions options, WatchScope scope,
 // Returns the keys of all objects that these informers hold.
 EVENKEEL_API std::vector<ObjectKey> all_keys(const std::vector<const Informer*>& informers);
 
-// `more` is one key or a range of them.
+// `more` is one key or a range of keys.
 template <class Keys>
 void add_keys(std::vector<ObjectKey>& keys, const Keys& more) {
   if constexpr (std::same_as<Keys, ObjectKey>)
@@ -150,7 +151,7 @@ struct CheckedMapping {
   static constexpr bool passed = true;
 };
 
-// Wraps a mapping of the program: of the decoded object, or of its wire form where metadata is enough.
+// Wraps a mapping of the program. It gets the wire form if it accepts that, otherwise the decoded object.
 template <class T, class F>
 KeyMapping mapping_of(F function) {
   static_assert(CheckedMapping<F, T>::passed);
@@ -177,7 +178,7 @@ KeyMapping mapping_with(F function, const Cache& cache) {
   };
 }
 
-// Gives a watch of U, or of a kind decoded as a U, the mapping of the program.
+// Sets the mapping of a watch of U, or of a kind that is decoded as a U.
 template <class U, class F>
 WatchSpec with_mapping(WatchSpec watch, F mapping) {
   if constexpr (CacheMapping<F, U>) {
@@ -198,14 +199,15 @@ WatchSpec watch_mapped_in(F mapping, TriggerOptions options, WatchScope scope) {
 
 }  // namespace detail
 
-/// Returns a watch of U that reconciles the U itself, for Controller::watch(). `options` may have one
-/// namespace. Throws std::invalid_argument as ControllerBuilder does, here and below.
+/// Returns a watch of U that reconciles the U itself, for Controller::watch(). `options` may have at most one
+/// namespace. This and the following functions throw std::invalid_argument as ControllerBuilder does.
 template <ObjectType U>
 WatchSpec watch_object(TriggerOptions options = {}) {
   auto scope = detail::scope_of(U::resource, options, Projection::of<U>());
   return detail::watch_of<U>(map_to_object(), std::move(options), std::move(scope));
 }
-/// Returns a watch of U that reconciles its owner of the kind `owner`: watch_owned<Pod>(Demo::resource).
+/// Returns a watch of U that reconciles the owner of each U, which is of the kind `owner`:
+/// watch_owned<Pod>(Demo::resource).
 template <ObjectType U>
 WatchSpec watch_owned(ResourceId owner, TriggerOptions options = {}) {
   auto scope = detail::scope_of(U::resource, options, Projection::of<U>());
@@ -223,7 +225,7 @@ WatchSpec watch_mapped(F mapping, TriggerOptions options = {}) {
 }
 
 /// A fluent description of a controller, for Manager::add(). Every setting has a default. Clauses throw
-/// std::invalid_argument, naming themselves, for selectors and namespaces that cannot be right.
+/// std::invalid_argument, naming themselves, for selectors and namespaces that are invalid.
 /// T is the C++ type of the reconciled kind, or DynamicObject.
 /// Thread safety: one thread at a time.
 template <class T>
@@ -278,8 +280,8 @@ class ControllerBuilder {
 
   /// Reconciles the keys that `mapping` returns for each U that changes. `mapping` takes a `const U&`, or a
   /// `const WireObject&` if metadata is enough, and returns an ObjectKey or a range of them. It is called for
-  /// the states before and after a change, on a dedicated thread: a slow mapping does not delay other
-  /// watches. If it takes a `const Cache&` as well, it can look up the objects that refer to the U:
+  /// the states before and after a change, on a dedicated thread, so that a slow mapping does not delay other
+  /// watches. If it also takes a `const Cache&`, it can look up the objects that refer to the U:
   ///
   ///     .watches<Secret>([](const Secret& secret, const Cache& cache) { return users_of(secret, cache); })
   ///
@@ -303,14 +305,14 @@ class ControllerBuilder {
     }
     return *this;
   }
-  /// Reconciles the objects of this controller that have the U in an index of theirs:
+  /// Reconciles the objects of this controller whose index contains the name of the U:
   ///
   ///     .index("secret", [](const Website& site) { return site.spec.secret; })
   ///     .watches<Secret>(indexed("secret"))
   ///
-  /// reconciles each Website in the namespace of a changed Secret whose index "secret" has the Secret's name;
-  /// see IndexScope for others. Objects are those that the controller itself watches. An object that changes
-  /// at the same time is reconciled for its own event, so none is missed.
+  /// reconciles each Website in the namespace of a changed Secret whose index "secret" contains the Secret's
+  /// name; see IndexScope for other namespaces. Only objects that the controller itself watches are found. An
+  /// object that changes at the same time is reconciled for its own event, so none is missed.
   /// Manager::add() throws std::invalid_argument if the index is not declared, here or in the cache.
   template <ObjectType U>
   ControllerBuilder& watches(IndexedKeys keys, TriggerOptions options = {}) {
@@ -347,8 +349,8 @@ class ControllerBuilder {
     return *this;
   }
 
-  /// Adds a predicate that events of every watch must meet in addition to the watch's own one. Does not apply
-  /// to sources. If called several times, all predicates must be met.
+  /// Adds a predicate that events of every watch must meet in addition to TriggerOptions::when. Does not
+  /// apply to sources. If it is called several times, all predicates must be met.
   ControllerBuilder& filter(Predicate when) {
     filter_ = std::move(filter_) && std::move(when);
     return *this;
@@ -382,8 +384,8 @@ class ControllerBuilder {
     return *this;
   }
 
-  /// Reconciles every object of the kind that the cache holds once in each period, at low priority. The first
-  /// time is one period after the controller's start.
+  /// Reconciles every cached object of the kind once per period, at low priority; first one period after the
+  /// controller's start.
   ControllerBuilder& every(Duration period) {
     return every(period, [of = spec_.resource, scopes = scopes_](Cache& cache) {
       return detail::all_keys(detail::informers_of(cache, of, scopes));
@@ -399,7 +401,7 @@ class ControllerBuilder {
   }
 
   /// Adds a finalizer: when an object is deleted, `clean_up(context, object)` runs, and the object is kept
-  /// until that returns done. The finalizer is added when the object is first reconciled. `name` is
+  /// until that returns done(). The finalizer is added when the object is first reconciled. `name` must be
   /// qualified: "demo.example.com/cleanup". Several finalizers run in the order in which they were added.
   template <class F>
   ControllerBuilder& finalize(std::string name, F clean_up) {
@@ -412,8 +414,8 @@ class ControllerBuilder {
     return *this;
   }
 
-  /// Sets the name for logs, metrics and flags, unique in its manager; see ControllerOptions::name. Default:
-  /// the kind in lower case.
+  /// Sets the name for logs, metrics and flags, which must be unique in its manager; see
+  /// ControllerOptions::name. Default: the kind in lower case.
   ControllerBuilder& named(std::string name) {
     spec_.options.name = std::move(name);
     return *this;
@@ -426,14 +428,14 @@ class ControllerBuilder {
     return *this;
   }
 
-  /// Selects the clusters whose objects are reconciled; see ControllerOptions::runs_in. Watches, indexes and
-  /// timers are those of each cluster, and so are reads and writes of the context.
+  /// Selects the clusters whose objects are reconciled; see ControllerOptions::runs_in. Each cluster has its
+  /// own watches, indexes and timers, and a context reads and writes in the cluster of its object.
   ControllerBuilder& runs_in(RunsIn where) {
     spec_.options.runs_in = where;
     return *this;
   }
 
-  /// Replaces all options except a name set before.
+  /// Replaces all options. A name that was set before is kept if `options` has none.
   ControllerBuilder& with(ControllerOptions options) {
     if (options.name.empty()) options.name = std::move(spec_.options.name);
     spec_.options = std::move(options);
@@ -470,8 +472,8 @@ class ControllerBuilder {
 
 /// Returns the description of a controller for objects of kind T. `reconciler` is called with (Context&,
 /// const T&) while the object exists and is not being deleted, or with (Context&, const Request&) whether or
-/// not it exists; the first form wins if both fit. With several workers it is called concurrently, for
-/// different objects.
+/// not it exists; if it accepts both, the first form is used. With several workers it is called concurrently,
+/// for different objects.
 template <ObjectType T, class F>
 ControllerBuilder<T> controller_for(F reconciler, TriggerOptions options = {}) {
   static_assert(
@@ -485,7 +487,7 @@ requires(!ObjectType<T>) auto controller_for(F, TriggerOptions = {}) {
   return detail::ExplainedObjectType<T>();
 }
 /// Like controller_for<T>(), for a kind without a C++ type: `reconciler` is called with (Context&, const
-/// DynamicObject&) or (Context&, const Request&). Reads and writes are those of Context::resource().
+/// DynamicObject&) or (Context&, const Request&), and reads and writes with Context::resource().
 ///
 ///     controller_for(ResourceId{"demo.example.com", "v1", "Website", "websites"},
 ///                    [](Context& context, const DynamicObject& website) { ... })

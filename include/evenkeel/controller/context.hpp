@@ -48,7 +48,7 @@ class ExplorePoints;
 struct Primary {
   virtual ~Primary() = default;
   const TypeInfo* type = nullptr;
-  const void* object = nullptr;  // the object that the reconciler has a reference to
+  const void* object = nullptr;  // the object whose reference the reconciler got
   const ObjectMeta* metadata = nullptr;
   const ResourceInfo* resource = nullptr;
 };
@@ -67,8 +67,8 @@ struct PrimaryOf final : Primary {
 
 }  // namespace detail
 
-/// Thrown by an apply of an existing object that another owner controls or that has no controller; what()
-/// names the object and its owner. See ContextApplyOptions::skip_unchanged and unowned.
+/// Thrown by an apply if the object exists and another owner controls it, or no owner does; what() names the
+/// object and its owner. See ContextApplyOptions::skip_unchanged and unowned.
 class EVENKEEL_API OwnedByAnother : public Error {
  public:
   using Error::Error;
@@ -76,7 +76,7 @@ class EVENKEEL_API OwnedByAnother : public Error {
 
 /// Treatment of an applied object that exists and that no owner controls.
 enum class Unowned : std::uint8_t {
-  adopt,  ///< It is applied, and so gets its controller.
+  adopt,  ///< It is applied, which sets its controller.
   /// OwnedByAnother is thrown without a write, unless an annotation records that the same field owner applied
   /// the object before with ContextApplyOptions::skip_unchanged.
   refuse,
@@ -84,22 +84,22 @@ enum class Unowned : std::uint8_t {
 
 struct ContextApplyOptions {
   /// Makes the object that is being reconciled the controller of the applied object, unless `object` names a
-  /// controller or is the reconciled object itself. It is an error if the reconciled object has a namespace
-  /// and the applied object has another or none, or if the reconciled object does not exist. False: no owner
-  /// is set; the garbage collector does not delete the applied object, so a finalizer must.
+  /// controller or is the reconciled object itself. Throws std::invalid_argument if the reconciled object
+  /// does not exist, or if it has a namespace and the applied object has another or none. False: no owner is
+  /// set; the garbage collector does not delete the applied object, so a finalizer must.
   bool own = true;
   bool force = true;  ///< Takes over fields that another field owner holds.
-  /// Reads the object first, as find() does, and sends nothing if it has every applied field with an equal
-  /// value and if the last apply had exactly the same fields, which an annotation of the object records.
-  /// Throws OwnedByAnother without a write if another owner controls it. See docs/applying.md
+  /// Reads the object first, as find() does, and sends nothing if every applied field has an equal value in
+  /// it and the last apply had exactly the same fields, which an annotation of the object records. Throws
+  /// OwnedByAnother without a write if another owner controls it. See docs/applying.md.
   bool skip_unchanged = false;
   /// Deletes the object and applies it again if the server refuses to change an immutable field. If the old
   /// object is not removed at once, the error of the server is thrown, and the next run tries again. Only an
   /// object whose controller is that of the applied one is deleted, so never with `own` false.
   bool recreate_immutable = false;
-  /// Treatment of an existing object without a controller. With refuse, the object is read first as well,
-  /// from the server if the cache does not have it. Has no effect if `own` is false and `object` names no
-  /// controller.
+  /// Treatment of an existing object without a controller. With Unowned::refuse, the object is also read
+  /// first, from the server if the cache does not have it. Has no effect if `own` is false and `object` names
+  /// no controller.
   Unowned unowned = Unowned::adopt;
 };
 
@@ -149,9 +149,9 @@ class EVENKEEL_API Context {
   const ObjectKey& key() const { return key_; }
   /// Returns 1 plus the number of failures since the last success.
   std::uint64_t attempt() const { return options_.attempt; }
-  /// Returns the term of this instance's leadership, with leader election: greater than that of every earlier
-  /// leader; or with shards the generation of the key's slot, greater than that of every earlier owner of the
-  /// key. Pass it to systems that can reject an older one (docs/election.md, docs/sharding.md).
+  /// Returns a number that is greater than that of every earlier leader or owner of the key: with leader
+  /// election the term of this instance's leadership, with shards the generation of the key's slot. Pass it
+  /// to systems that can reject an older one (docs/election.md, docs/sharding.md).
   std::optional<std::uint64_t> term() const { return options_.term; }
   /// Returns a logger with controller, object, reconcile id and attempt bound.
   const Log& log() const;
@@ -189,8 +189,8 @@ class EVENKEEL_API Context {
     if (options_.cache == nullptr) refuse_without_cache(T::resource, query.index);
     return options_.cache->list<T>(query, options, client_);
   }
-  /// Returns all objects of a kind that `owner` owns, by its uid: in its namespace, or in all if it is
-  /// cluster-scoped. See Cache::owned_by().
+  /// Returns all objects of a kind whose owner references have the uid of `owner`: in its namespace, or in
+  /// all if it is cluster-scoped. See Cache::owned_by().
   template <ObjectType T, ObjectType Owner>
   std::vector<Snapshot<T>> owned_by(const Owner& owner) {
     const ObjectMeta& metadata = owner.metadata;
@@ -223,15 +223,15 @@ class EVENKEEL_API Context {
     }
     return wrote(client_.apply(object, {.force = options.force}));
   }
-  /// Sends a server-side apply of the status that `object` sets; no other part of it is sent. See
+  /// Sends a server-side apply of only the status that `object` sets. See
   /// Client::apply_status().
   template <ObjectType T>
   Snapshot<T> apply_status(const T& object, const ApplyOptions& options = {}) {
     return wrote(client_.apply_status(object, options));
   }
   /// Creates the object; if it has a generate_name instead of a name, the server chooses the name. An empty
-  /// namespace means that of the object being reconciled. Throws ApiError (AlreadyExists) if there is one of
-  /// that name, and std::invalid_argument as apply() does.
+  /// namespace means that of the object being reconciled. Throws ApiError (AlreadyExists) if the name is
+  /// taken, and std::invalid_argument as apply() does.
   template <ObjectType T>
   Snapshot<T> create(T object, ContextCreateOptions options = {}) {
     imply(T::resource, object.metadata, options.own, "create");
@@ -316,8 +316,8 @@ class EVENKEEL_API Context {
   // ---- Calls to systems outside of Kubernetes; see docs/exploring.md ----
 
   /// Marks the following call to another system; `name` describes it, such as "resize volume".
-  /// testing::explore() ends the process before the call, and after it: at the next request or mark of the
-  /// run, or at its end. Elsewhere it does nothing.
+  /// testing::explore() ends the process before the call, and after it: at the next request or explore point
+  /// of the run, or at the end of the run. Elsewhere it does nothing.
   void explore_point(std::string_view name) const {
     if (options_.points != nullptr) mark_point(name);
   }
@@ -361,7 +361,8 @@ class EVENKEEL_API Context {
  private:
   friend class ResourceContext;
 
-  // Returns the snapshot behind a reference that the reconciler has, after the last write of this run.
+  // Returns the object being reconciled after the last write of this run; `object` must be the reference that
+  // the reconciler got.
   template <ObjectType T>
   Snapshot<T> current(const T& object) const {
     if (primary_ == nullptr || primary_->type != &type_info<T>() || primary_->object != &object)
@@ -374,8 +375,9 @@ class EVENKEEL_API Context {
   std::size_t begin_point(std::string_view name) const;
   void end_point(std::size_t point) const;
   void imply(const ResourceInfo& resource, ObjectMeta& metadata, bool own, const char* verb) const;
-  // Returns false, and counts it, if nothing has to be sent; otherwise records `document` in the annotations
-  // of `metadata`. `current_metadata` is null if the object does not exist. Throws OwnedByAnother.
+  // Returns false, and counts the skipped apply, if nothing has to be sent; otherwise records `document` in
+  // the annotations of `metadata`. `current_metadata` is null if the object does not exist. Throws
+  // OwnedByAnother.
   bool must_apply(const ContextApplyOptions& options, const ResourceId& resource, ObjectMeta& metadata,
                   const Json& document, const ObjectMeta* current_metadata, const Json& current) const;
   void require_own(const ContextApplyOptions& options, const ResourceId& resource, const ObjectMeta& metadata,

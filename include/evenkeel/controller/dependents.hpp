@@ -66,7 +66,7 @@ class DependentFunction {
 struct OwnedDependent {
   ObjectKey key = {};
   std::string uid = {};
-  std::string mark = {};  // the dependent that it is of; empty if another part of the program made it
+  std::string dependent = {};  // name of its dependent, from the annotation; empty: created by other code
   bool deleting = false;
 };
 
@@ -95,14 +95,15 @@ class EVENKEEL_API DependentObjects {
   DependentObjects(const DependentGraph& graph, const DependentNode& node, const ObjectMeta& owner,
                    std::string annotation, std::map<std::string, std::string>& claimed);
 
-  /// Gives a desired object its namespace, its owner and its mark. Throws std::invalid_argument for an object
-  /// without a name, of another namespace than the owner, or that was desired before in this pass.
+  /// Sets namespace, owner and the annotation of a desired object. Throws std::invalid_argument if it has no
+  /// name, a namespace other than the owner's, or was already returned in this pass.
   void claim(ObjectMeta& object);
-  /// Gives it kind and version, too. Throws also for an object of another kind, and DecodeError.
+  /// Sets kind and version, too. Also throws std::invalid_argument for an object of another kind, and
+  /// DecodeError.
   void claim(DynamicObject& object);
-  /// Runs `work`, which applies one object; the first exception of it, except Cancelled, is kept.
+  /// Runs `work`, which applies one object. Keeps its exception if that is the first; Cancelled propagates.
   void attempt(const std::function<void()>& work);
-  /// Returns false if the existing object has to go before another one can take its name.
+  /// Returns false if the existing object must be deleted before another one can take its name.
   bool can_apply(const ObjectMeta& existing);
   /// `before` is null if the object did not exist.
   void on_applied(const ObjectMeta* before, const ObjectMeta& after, Readiness readiness);
@@ -134,7 +135,7 @@ struct DependentKind {
   /// Returns the uid; empty if there is no such object.
   std::string (*uid_of)(Context&, const ResourceId&, const ObjectKey&) = nullptr;
   void (*remove)(Context&, const ResourceId&, const ObjectKey&, const DeleteOptions&) = nullptr;
-  bool late = false;  // it may not be served, and its watch begins once it is
+  bool late = false;  // the server may not serve it; its watch begins once it does
 };
 
 /// A dependent, without the types of its object and its owner.
@@ -142,7 +143,7 @@ struct DependentNode {
   std::string name = {};
   std::vector<std::size_t> after = {};
   std::size_t kind = 0;
-  bool optional = false;  // it is left out while its kind is not served
+  bool optional = false;  // skipped while its kind is not served
   std::optional<Propagation> propagation = {};
   std::function<bool(Context&, const void* owner)> when = {};       // empty: always
   std::function<Readiness(Context&, const void* owner)> gone = {};  // empty: when no object is left
@@ -155,8 +156,8 @@ class EVENKEEL_API DependentGraph {
   /// Throws std::invalid_argument for a name that add() would refuse; it may be empty.
   DependentGraph(const ResourceInfo& owner, std::string name);
 
-  /// Adds a dependent with these names in `after`; its kind is late if it is for all its dependents. Returns
-  /// the position of the kind. Throws std::invalid_argument.
+  /// Adds a dependent with these names in `after`. Its kind is late only if every dependent of the kind adds
+  /// it as late. Returns the position of the kind. Throws std::invalid_argument.
   std::size_t add(DependentNode node, const std::vector<std::string>& after, DependentKind kind);
   /// Returns the watch of a late kind.
   WatchSpec late_watch(const ResourceId& resource) const;
@@ -196,9 +197,9 @@ DependentKind dependent_kind() {
                 for (const Snapshot<U>& one : context.owned_by<U>(object)) {
                   const OwnerReference* const controller = controller_of(one->metadata);
                   if (controller == nullptr || controller->uid != object.metadata.uid) continue;
-                  const auto mark = one->metadata.annotations.find(annotation);
-                  const bool marked = mark != one->metadata.annotations.end();
-                  found.push_back({key_of(*one), one->metadata.uid, marked ? mark->second : std::string(),
+                  const auto dependent = one->metadata.annotations.find(annotation);
+                  const bool named = dependent != one->metadata.annotations.end();
+                  found.push_back({key_of(*one), one->metadata.uid, named ? dependent->second : std::string(),
                                    is_deleting(one->metadata)});
                 }
                 return found;
@@ -239,40 +240,39 @@ concept HasConditions = requires(T& object) {
 
 }  // namespace detail
 
-/// Conditions of a dependent. T is the reconciled kind, U that of the dependent, or DynamicObject. Functions
-/// take the object, or (Context&, object); they are called in each pass, by several workers concurrently. If
-/// one looks at other objects, the controller has to watch those.
+/// Conditions and options of a dependent. T is the reconciled kind, U that of the dependent, or
+/// DynamicObject. Functions take the object, or (Context&, object); they are called in each pass, by several
+/// workers concurrently. If one looks at other objects, the controller has to watch those.
 template <ObjectType T, class U>
 struct DependentOptions {
   /// Dependents that must be ready before this one is applied, and that are deleted after it. They are
   /// declared before it, so that there are no cycles.
   std::vector<std::string> after = {};
-  /// (const T&) -> bool: false means that it is not to exist, and neither are those that depend on it. Their
-  /// objects are deleted, the last in the order first. Default: always true. A condition that only delays the
-  /// dependent belongs into `ready` of another one.
+  /// (const T&) -> bool. False: neither this dependent nor those that depend on it should exist; their
+  /// objects are deleted in reverse order. Default: always true. To delay a dependent, put the condition into
+  /// `ready` of a dependent in `after`.
   detail::DependentFunction<bool, T> when = {};
-  /// (const U&) -> bool or Readiness: true if those that depend on it can be applied. Called for each object
-  /// after its apply. Default: always true. See controller/readiness.hpp.
+  /// (const U&) -> bool or Readiness: true if dependents after it may be applied. Called for each object
+  /// after it has been applied. Default: always true. See controller/readiness.hpp.
   detail::DependentFunction<Readiness, U> ready = {};
-  /// (const T&) -> bool or Readiness: true if what it stands for is gone, called when no object is left.
-  /// Until then, those that it depends on are not deleted. Default: always true.
+  /// (const T&) -> bool or Readiness: an additional deletion check, called once no object is left; until it
+  /// returns true, the dependents in `after` are kept. Default: always true.
   detail::DependentFunction<Readiness, T> gone = {};
   /// Deletes an object and applies it again if the server refuses to change an immutable field; see
   /// ContextApplyOptions::recreate_immutable.
   bool recreate_immutable = false;
   /// Treatment of an object that exists and that no owner controls.
   Unowned unowned = Unowned::refuse;
-  /// Propagation of deletions. With foreground an object is gone when those that it owns are: a Deployment
-  /// with its Pods. Default: background.
+  /// Propagation of deletions. With foreground, an object disappears only after the objects it owns, such as
+  /// a Deployment after its Pods. Default: background.
   std::optional<Propagation> propagation = {};
-  /// Leaves the dependent out, and those that depend on it, while the server does not serve its kind: their
-  /// objects are not to exist, and the kind is not watched. The passes ask again from time to time. Without
-  /// effect if another dependent of the same C++ type does not set it.
+  /// While the server does not serve the kind, skips this dependent, does not watch the kind, and deletes the
+  /// dependents after it; passes check again periodically. Ignored unless all dependents of the same C++ type
+  /// set it.
   bool only_if_served = false;
 };
 
-/// The dependents of the objects of kind T: those that it owns, in the order in which they depend on one
-/// another.
+/// The objects that each T owns, declared as a graph of dependencies.
 ///
 ///     auto graph = ek::dependents<Website>()
 ///                      .add<ek::ConfigMap>("config", make_config)
@@ -280,22 +280,23 @@ struct DependentOptions {
 ///                                           {.after = {"config"}, .ready = ek::rolled_out});
 ///     manager.add(ek::controller_for(graph));
 ///
-/// Each pass makes the desired objects from the owner, applies those that may exist now, deletes those that
-/// may not, and reports. An object is recognized by its controller and an annotation with the name of its
-/// dependent; others of the same kinds are left alone. Deletions are requested for one uid.
+/// Each pass computes the desired objects from the owner, applies the objects whose dependencies are ready,
+/// deletes those that should not exist, and returns a report. An object is recognized by its controller and
+/// an annotation with the name of its dependent; other objects of the same kinds are left alone. Deletions
+/// carry the uid of the object.
 /// Thread safety: const members may be called concurrently if the program's functions may.
-/// Source: the workflows of the Java Operator SDK; unlike there, a dependent that is to be deleted is waited
-/// for until it is gone, and so are the objects in the way of new ones.
+/// Source: the workflows of the Java Operator SDK; unlike there, a deletion counts as complete only when the
+/// object is gone, and an object whose name is taken waits for the old one to disappear.
 template <ObjectType T>
 class Dependents {
  public:
   /// `name` distinguishes graphs of one program for the same kind of owner; see docs/dependents.md.
   explicit Dependents(std::string name = {}) : graph_(T::resource, std::move(name)) {}
 
-  /// Declares a dependent of one object, which `make` returns: called with (const T&) or (Context&, const
-  /// T&). The object has a name; its namespace, by default that of the owner, is the owner's.
-  /// Throws std::invalid_argument if the name is not of lower-case letters, digits and '-', or is declared
-  /// already, or if one in `after` is not declared yet.
+  /// Declares a dependent with one object, which `make` returns. `make` is called with (const T&) or
+  /// (Context&, const T&) and must set a name; the namespace is that of the owner.
+  /// Throws std::invalid_argument if `name` has other characters than lower-case letters, digits and '-', or
+  /// is already declared, or if a name in `after` is not declared yet.
   template <ObjectType U, class Make>
   Dependents& add(std::string name, Make make, DependentOptions<T, U> options = {}) {
     static_assert(is_maker<Make>, "a dependent is made by a function of (const T&) or (Context&, const T&)");
@@ -310,8 +311,8 @@ class Dependents {
         std::move(options));
     return *this;
   }
-  /// Like add(), for any number of objects: `make` returns a std::vector<U>. Objects that it does not return
-  /// any more are deleted, after those that it returns have been applied.
+  /// Like add(), for any number of objects: `make` returns a std::vector<U>. Objects that it no longer
+  /// returns are deleted after the returned ones have been applied.
   template <ObjectType U, class Make>
   Dependents& add_each(std::string name, Make make, DependentOptions<T, U> options = {}) {
     static_assert(is_maker<Make>, "dependents are made by a function of (const T&) or (Context&, const T&)");
@@ -352,24 +353,25 @@ class Dependents {
     conditions_ = which;
     return *this;
   }
-  /// Deletes the dependents in order when the owner is deleted, which this finalizer keeps until then:
-  /// "demo.example.com/dependents". Without it the garbage collector deletes them, in any order.
+  /// Deletes the dependents in reverse order when the owner is deleted, and keeps the owner until they are
+  /// gone by a finalizer of this name: "demo.example.com/dependents". Without it, the garbage collector
+  /// deletes them in any order.
   Dependents& delete_in_order(std::string finalizer) {
     finalizer_ = std::move(finalizer);
     return *this;
   }
 
-  /// Does one pass. `owner` is the object that is being reconciled; if it is being deleted, nothing is
-  /// applied. Throws Cancelled; failures of dependents are in the report.
+  /// Does one pass. `owner` is the object being reconciled; if it is being deleted, nothing is applied or
+  /// deleted. Throws Cancelled; failures of dependents are in the report.
   DependentsReport reconcile(Context& context, const T& owner) const {
     return graph_.reconcile(context, &owner, owner.metadata);
   }
-  /// Deletes all dependents in order: a function for ControllerBuilder::finalize(). Returns done() when they
-  /// are gone. Throws as DependentsReport::result() does.
+  /// Deletes all dependents in reverse order; a function for ControllerBuilder::finalize(). Returns done()
+  /// when they are gone. Throws as DependentsReport::result() does.
   Result clean_up(Context& context, const T& owner) const {
     return graph_.clean_up(context, &owner, owner.metadata);
   }
-  /// Does one pass, writes the conditions, and throws if a dependent failed: a whole reconciler.
+  /// Does one pass, writes the conditions, and throws if a dependent failed: a complete reconciler.
   Result operator()(Context& context, const T& owner) const {
     const DependentsReport report = reconcile(context, owner);
     if constexpr (detail::HasConditions<T>) {
@@ -382,7 +384,7 @@ class Dependents {
     return report.result();
   }
 
-  /// Adds to a controller what the graph needs: a clause owns() for each kind, and the finalizer.
+  /// Adds to a controller the clauses that the graph needs: owns() for each kind, and the finalizer.
   void add_to(ControllerBuilder<T>& builder) const {
     for (std::size_t at = 0; at < owns_.size(); ++at) {
       const detail::DependentKind& kind = graph_.kinds()[at];
@@ -397,7 +399,7 @@ class Dependents {
       return graph.clean_up(context, &owner, owner.metadata);
     });
   }
-  /// Returns the rights that a pass needs besides those of the watches, for ManifestOptions::rules.
+  /// Returns the permissions that a pass needs besides those of the watches, for ManifestOptions::rules.
   std::vector<PolicyRule> rules() const {
     std::vector<PolicyRule> rules = graph_.rules();
     if (detail::HasConditions<T> && conditions_ != DependentConditions::none)
@@ -463,7 +465,8 @@ Dependents<T> dependents(std::string name = {}) {
   return Dependents<T>(std::move(name));
 }
 
-/// Returns the description of a controller that keeps the dependents of a graph, and writes the conditions.
+/// Returns the description of a controller that reconciles the dependents of a graph and writes the
+/// conditions.
 template <ObjectType T>
 ControllerBuilder<T> controller_for(const Dependents<T>& graph, TriggerOptions options = {}) {
   ControllerBuilder<T> builder(T::resource, graph, std::move(options));

@@ -27,13 +27,13 @@ struct WriteOutcome {
   Written written = Written::unchanged;
 };
 
-/// Creates the object at `key`, or updates it, so that it is as `edit(T&)` makes it; sends no request if
-/// there is no difference. `edit` gets the existing object, or one that has only a name; it must set only
-/// fields that this program decides, must not change namespace and name, and may be called twice. The
-/// existing object is read as Context::find() does; if the cached state is out of date, it is read from the
-/// server. To own the object, call set_controller_reference(owner, object) in `edit`. For objects that the
-/// program specifies as a whole, Context::apply() is simpler.
-/// Throws ApiError: Conflict only if `edit` changes a list that another client changed concurrently.
+/// Creates or updates the object at `key` with the changes that `edit(T&)` makes; sends no request if it
+/// makes none. `edit` gets the existing object, or a new one with only namespace and name. It must set only
+/// fields that this program manages, must not change namespace and name, and may be called twice. The
+/// existing object is read as by Context::find(), or from the server if the cached state is out of date. To
+/// own the object, call set_controller_reference(owner, object) in `edit`. For objects that the program
+/// specifies completely, Context::apply() is simpler. Throws ApiError: Conflict only if `edit` changes a list
+/// that another client changed concurrently.
 /// Source: controller-runtime controllerutil.CreateOrUpdate; unlike it, sends only the difference.
 template <ObjectType T, class Edit>
 WriteOutcome<T> create_or_update(Context& context, const ObjectKey& key, Edit edit) {
@@ -57,9 +57,10 @@ WriteOutcome<T> create_or_update(Context& context, const ObjectKey& key, Edit ed
   return {std::move(changed), same ? Written::unchanged : Written::updated};
 }
 
-/// Sets a condition in the status of the object being reconciled, and sends it if it differs:
-/// last_transition_time changes only if the condition's status does, and is the clock's time;
-/// observed_generation is the object's, unless it is set. T's status has `std::vector<Condition> conditions`.
+/// Sets a condition in the status of the object being reconciled, and sends it if it differs.
+/// last_transition_time is set to the time of the context's clock when the condition's status changes, and is
+/// kept otherwise. An unset observed_generation becomes the generation of the object. The status of T must
+/// have `std::vector<Condition> conditions`.
 template <ObjectType T>
 Snapshot<T> set_condition(Context& context, const T& object, Condition condition) {
   if (!condition.observed_generation) condition.observed_generation = object.metadata.generation;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reconciler made of ordered steps. Each step continues with the next one, ends the run, or requests
-// another run later while the remaining steps still run.
+// A reconciler made of ordered steps. After each step, the next one runs, the run ends, or the next one runs
+// and another run is requested for later.
 #pragma once
 
 #include <concepts>
@@ -54,8 +54,8 @@ inline Step stop_here(Result result = {}) {
   return {Step::Kind::stop, std::move(result)};
 }
 
-/// Continues with the next step, and runs all steps again after `delay`: for work that is incomplete but that
-/// later steps do not depend on. A delay that is not positive has the effect of go_on().
+/// Continues with the next step, and runs all steps again after `delay`: for incomplete work on which later
+/// steps do not depend. Equal to go_on() if `delay` is not positive.
 inline Step later(Duration delay, std::string reason = {}) {
   return {delay > Duration::zero() ? Step::Kind::later : Step::Kind::go_on,
           requeue_after(delay, std::move(reason))};
@@ -80,7 +80,7 @@ class EVENKEEL_API StepSummary {
   std::string reasons_;
 };
 
-/// Logs that a step failed; the exception that is being handled is not consumed.
+/// Logs the exception that is being handled as the failure of a step, and does not consume it.
 EVENKEEL_API void report_failed_step(const Context& context, std::string_view name);
 
 }  // namespace detail
@@ -91,10 +91,10 @@ EVENKEEL_API void report_failed_step(const Context& context, std::string_view na
 ///     steps.step("config", apply_config).step("rollout", wait_for_rollout).step("status", write_status);
 ///     manager.add(ek::controller_for<Demo>(steps));
 ///
-/// A step is called like a reconciler, with (Context&, const T&), and returns Step, Result or nothing, which
+/// A step is called like a reconciler, with (Context&, const T&), and returns Step, Result or void; void
 /// means go_on(). Each step gets the object as the writes of the earlier steps left it. An exception thrown
-/// by a step ends the run, is logged with the step's name, and is retried like any failure: no later step
-/// runs.
+/// by a step ends the run without the later steps, is logged with the step's name, and is retried like any
+/// failure.
 /// Thread safety: that of the steps; with several workers they are called concurrently.
 /// Source: the sub-reconcilers of the FoundationDB operator.
 template <ObjectType T>

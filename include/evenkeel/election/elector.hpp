@@ -31,14 +31,14 @@ struct ElectionOptions {
   std::string namespace_ = {};  ///< Empty: from the client's configuration.
   /// Identity of this instance; must be unique. Empty: host name, "_" and a random part.
   std::string identity = {};
-  std::map<std::string, std::string> labels = {};  ///< Labels of the Lease, if this instance creates it.
+  std::map<std::string, std::string> labels = {};  ///< Labels of the Lease if this instance creates it.
   /// Time without a renewal after which another candidate may take over. Whole seconds, rounded up.
   Duration lease_duration = std::chrono::seconds{15};
   /// Time without a successful renewal after which the leader loses leadership.
   Duration renew_deadline = std::chrono::seconds{10};
   /// Interval between renewals, and between reads of a candidate that cannot watch.
   Duration retry_period = std::chrono::seconds{2};
-  /// Release the Lease when the leader stops, so that the next one need not wait for its expiry.
+  /// Release the Lease when the leader stops, so that the next leader need not wait for its expiry.
   bool release_on_stop = true;
   /// Seed of the jitter between a candidate's reads; unset: random.
   std::optional<std::uint64_t> seed = {};
@@ -62,20 +62,20 @@ enum class ElectionEnd : std::uint8_t {
   lost,      ///< The Lease was not renewed in time, or another candidate holds it.
 };
 
-/// Receives what becomes of a candidacy that start() began. Called on the thread of EventLoop::poll(); must
-/// neither block nor throw.
+/// Callbacks for the progress of an election that start() began. Called on the thread of EventLoop::poll();
+/// must neither block nor throw.
 struct ElectionListener {
-  /// Called when this instance has become the leader; it is one until `leadership.lost` is requested, or
-  /// resign() is called.
+  /// Called when this instance has become the leader, which it remains until `leadership.lost` is requested
+  /// or resign() is called.
   std::function<void(const Leadership& leadership)> on_leading = {};
-  /// Called once, last: `stopped` after resign(), else `lost`. It may call start().
+  /// Called once, as the last callback, with `stopped` after resign(), else with `lost`. It may call start().
   std::function<void(ElectionEnd end)> on_end = {};
 };
 
-/// A candidate in a leader election. It takes the Lease when that is free, or when its duration has passed
-/// since this instance saw it change; clocks of different machines are never compared. The Lease is watched,
-/// so that a released one is taken at once; if watching is forbidden, it is read every retry_period. Required
-/// permissions: get, create, update and preferably watch of leases.
+/// A candidate in a leader election. It takes the Lease when that is free, or when the Lease's duration has
+/// passed since this instance last saw it change; clocks of different machines are never compared. The Lease
+/// is watched, so that a released one is taken at once; if watching is forbidden, it is read every
+/// retry_period. Required permissions: get, create, update and preferably watch of leases.
 ///
 ///     ek::Elector elector(client, {.name = "my-operator"});
 ///     elector.run(stop, [&](const ek::Leadership& leadership) {
@@ -101,13 +101,14 @@ class EVENKEEL_API Elector {
   /// Requests that fail or get no response are retried until `stop`. May be called again.
   ElectionEnd run(const std::stop_token& stop, const std::function<void(const Leadership&)>& lead);
 
-  /// Begins what run() does, without a thread, for a client with an event loop. The time of leadership is
-  /// checked by that loop: if it is not polled for as long as the rest of renew_deadline, `lost` is requested
-  /// late, but is_leader() and guarded clients are right. Throws std::invalid_argument if the client has no
-  /// event loop, the listener lacks a function, or the elector is running.
+  /// Starts the election without a thread, for a client with an event loop. The loop also detects that
+  /// leadership has expired: if it is not polled in time, `lost` is requested late, but is_leader() and
+  /// guarded clients remain correct. Throws std::invalid_argument if the client has no event loop, the
+  /// listener lacks a function, or the elector is running.
   void start(ElectionListener listener);
-  /// Ends what start() began: the Lease is released, and on_end follows. No effect otherwise. To be called on
-  /// the loop's thread, as is the destructor, which ends it at once and without a release or on_end.
+  /// Ends an election that start() began: the Lease is released, and on_end follows. Otherwise no effect.
+  /// Must be called on the loop's thread, as must the destructor, which ends the election at once, without a
+  /// release or on_end.
   void resign();
 
   /// Returns true if this instance is the leader now; reads the clock, so it is correct even after the

@@ -60,15 +60,15 @@ struct ManagerOptions {
   std::size_t workers = 1;                         ///< Default for controllers.
   std::optional<Duration> reconcile_timeout = {};  ///< Default for controllers.
   std::optional<Duration> sync_timeout = {};       ///< Default for controllers.
-  /// Called with the options of each added controller, which it may change, for example by flags. Options
-  /// that are left unset have the defaults above.
+  /// Called with the options of each added controller, which it may change, for example according to flags.
+  /// Options that it leaves unset get the defaults above.
   std::function<void(ControllerOptions& options)> adjust_controller = {};
   CacheOptions cache = CacheOptions();  ///< Log and clock are filled in.
   /// Leader election: controllers and tasks of the leader run only while this instance is the leader. Caches
-  /// are filled before, so that a new leader can begin at once. Default: no election.
+  /// are filled before that, so that a new leader can begin at once. Default: no election.
   std::optional<ElectionOptions> election = {};
-  /// Client for the election, or the shards. Default: same server and identity as the manager's client, with
-  /// separate connections.
+  /// Client for the election or the shards. Default: a copy of the manager's client with separate
+  /// connections.
   std::optional<Client> election_client = {};
   /// Client for requests of the manager itself: certificates of webhooks, access reviews. Default: the
   /// manager's client.
@@ -77,12 +77,12 @@ struct ManagerOptions {
   /// run all keys on every replica. Cannot be combined with `election`. Default name: the manager's, with
   /// "-shards".
   std::optional<ShardOptions> shards = {};
-  /// Kubernetes Events that reconcilers record; log, clock and on_thread_start are filled in, and the
-  /// component is by default the name.
+  /// Kubernetes Events that reconcilers record; log, clock and on_thread_start are filled in. The default
+  /// component is `name`.
   EventRecorderOptions events = EventRecorderOptions();
   /// Options of the engaged clusters; log, clock and on_thread_start are filled in. See docs/clusters.md.
   ClusterSetOptions clusters = ClusterSetOptions();
-  /// Called first on each thread that manager and controllers start, with the thread's name.
+  /// Called at the start of each thread of the manager and its controllers, with the thread's name.
   std::function<void(std::string_view thread)> on_thread_start = {};
 };
 
@@ -90,7 +90,7 @@ struct ManagerOptions {
 class EVENKEEL_API GracePeriodExceeded : public Error {
  public:
   GracePeriodExceeded(std::vector<std::string> cancelled, std::vector<std::string> stuck);
-  /// Returns the parts that ended only after their stop tokens were triggered, or not at all.
+  /// Returns the parts that were still running at the end of the grace period.
   const std::vector<std::string>& cancelled() const noexcept { return cancelled_; }
   /// Returns the parts that are still running; the manager's destructor waits for them.
   const std::vector<std::string>& stuck() const noexcept { return stuck_; }
@@ -100,8 +100,8 @@ class EVENKEEL_API GracePeriodExceeded : public Error {
   std::vector<std::string> stuck_;
 };
 
-/// Thrown if this instance was the leader and lost leadership. Its work was cancelled, and reconcilers have
-/// sent no write since.
+/// Thrown if this instance lost leadership. Its work was cancelled, and reconcilers have sent no writes since
+/// then.
 class EVENKEEL_API LeadershipLost : public Error {
  public:
   using Error::Error;
@@ -118,10 +118,10 @@ struct Totals {
 /// Runs controllers with one client and one cache.
 ///
 /// run() starts the cache and tasks, waits for leadership if there is an election, starts controllers, and
-/// blocks until the stop token is triggered or a part fails. On stopping, no further keys are handed out;
-/// running reconciles may finish within the grace period and are cancelled after it; then leadership is
-/// released, and recorded Events are written (EventRecorderOptions::flush_limit). It installs no signal
-/// handlers, flags or globals; several managers may run in one process.
+/// blocks until the stop token is triggered or a part fails. When it stops, no new reconciles begin; running
+/// ones may finish within the grace period and are cancelled after it; then leadership is released, and
+/// recorded Events are written (EventRecorderOptions::flush_limit). It installs no signal handlers, flags or
+/// globals; several managers may run in one process.
 /// Thread safety: all members may be called concurrently, except run(), which is called once.
 /// Lifetime: the destructor joins all threads that the manager started.
 class EVENKEEL_API Manager {
@@ -140,14 +140,14 @@ class EVENKEEL_API Manager {
                 RunsOn where = RunsOn::every_instance);
 
   /// Engages the clusters of a provider, such as kubeconfig_directory(): controllers with RunsIn other than
-  /// home_cluster reconcile their objects. Election, shards, webhooks and the certificates of these stay in
-  /// the home cluster. Its name must be unique.
+  /// home_cluster reconcile their objects. Election, shards, webhooks and their certificates remain in the
+  /// home cluster. The name of the provider must be unique.
   void follow(std::shared_ptr<ClusterProvider> provider);
-  /// Returns the followed clusters, which a program may engage and disengage itself, too.
+  /// Returns the engaged clusters; the program may also engage and disengage clusters itself.
   ClusterSet& clusters();
 
   /// Adds admission webhooks: webhook_for<Demo>().defaults(...).validates(...). Throws std::invalid_argument
-  /// if the kind has some already, or after run() was called.
+  /// if the kind already has some, or after run() was called.
   void add(Webhook webhook);
   /// Adds a conversion between the versions of a kind: conversion_through<Demo>().converts<OldDemo>(...).
   /// Throws like add(Webhook).
@@ -182,15 +182,16 @@ class EVENKEEL_API Manager {
   /// before run(). Throws std::invalid_argument for an invalid address or combination of files; run() fails
   /// if they cannot be used.
   void serve(EndpointOptions options);
-  /// Serves the webhooks over HTTPS during run(), on every instance, and begins before caches are filled; see
+  /// Serves the webhooks over HTTPS during run(), on every instance, even before the caches are filled; see
   /// webhook/webhook_server.hpp. Nothing is served without webhooks. Adds the readiness check "webhook". Must
   /// be called once, before run(). Throws std::invalid_argument for invalid options.
   void serve_webhooks(WebhookServerOptions options);
-  /// Returns the webhook configurations of the webhooks, see webhook/configuration.hpp.
+  /// Returns the configurations that register the webhooks with the API server; see
+  /// webhook/configuration.hpp.
   std::vector<Json> webhook_configurations(const WebhookTarget& target) const;
   /// Adds a check to the liveness probe (/healthz; a failure restarts the program) or the readiness probe
-  /// (/readyz). `check` returns the problem, or "" if there is none; it is called concurrently. The manager
-  /// also has built-in checks. Throws std::invalid_argument if the name is taken.
+  /// (/readyz). `check` returns the problem, or "" if there is none; it may be called concurrently. The
+  /// manager also has built-in checks. Throws std::invalid_argument if the name is taken.
   void add_health_check(std::string name, std::function<std::string()> check);
   void add_readiness_check(std::string name, std::function<std::string()> check);
   /// Adds a route to the metrics site, see http::Server::route(). Has no effect without an endpoint.
@@ -201,8 +202,8 @@ class EVENKEEL_API Manager {
   /// not block; an exception is shown instead of the values. Has no effect without a console.
   /// docs/console.md. Throws std::invalid_argument if the title is empty or taken.
   void add_console_section(std::string title, std::function<Json()> read);
-  /// For hosts with their own HTTP server: returns the response to "/healthz", "/readyz/ping?verbose" and so
-  /// on.
+  /// For hosts with their own HTTP server: returns the response to a target such as "/healthz" or
+  /// "/readyz/ping?verbose".
   http::Response answer_probe(std::string_view target);
   /// Like answer_probe(), for "/debug/explain": `call.rest` is the rest of the path, "demo/default/web". See
   /// docs/explain.md.
@@ -210,34 +211,34 @@ class EVENKEEL_API Manager {
   /// Returns the registry for metrics of the program, which are served with the manager's. May be used before
   /// and during run(). See metrics/registry.hpp and docs/metrics.md.
   MetricRegistry& metrics() noexcept;
-  /// For hosts with their own metrics: passes the metrics of controllers, queues, cache, client and election
-  /// and those registered with metrics() to `sink`, without those of the process.
+  /// For hosts with their own metrics: passes the metrics of controllers, queues, cache, client and election,
+  /// and those registered with metrics(), to `sink`; the metrics of the process are not included.
   void collect(MetricSink& sink) const;
 
   Totals totals() const;
   /// Returns the state of the watches of all controllers in the home cluster.
   std::vector<WatchHealth> watch_health() const;
   /// Returns the CustomResourceDefinitions of the kinds that controllers reconcile or watch and that set
-  /// ResourceInfo::installs_crd, in the order of adding, without duplicates. Versions of a kind, also those
-  /// that only a conversion names, are in one definition. Throws std::invalid_argument for a kind for which
-  /// crd_for() or merge_versions() has no definition.
+  /// ResourceInfo::installs_crd, in the order of adding, without duplicates. One definition has all versions
+  /// of its kind, including those that only a conversion names. Throws std::invalid_argument for a kind for
+  /// which crd_for() or merge_versions() has no definition.
   std::vector<Json> crds() const;
-  /// Likewise, with conversion by the webhook at `target` for the kinds of which a conversion was added.
+  /// Like crds(), with conversion by the webhook at `target` for the kinds that have a conversion.
   std::vector<Json> crds(const WebhookTarget& target) const;
-  /// Returns all other kinds that controllers reconcile or watch, built-in ones included, in the order of
-  /// adding, without duplicates.
+  /// Returns the kinds that controllers reconcile or watch and that crds() does not define, including
+  /// built-in ones, in the order of adding, without duplicates.
   std::vector<ResourceId> kinds_without_crd() const;
-  /// Adds objects, rights and ports to the output of --print-manifests; see manager/manifests.hpp. For parts
-  /// of the program other than controllers.
+  /// Adds objects, permissions and ports to the output of --print-manifests; see manager/manifests.hpp. For
+  /// parts of the program other than controllers.
   void add_manifest(ManifestPart part);
-  /// Returns the manifests added with add_manifest(), together with the rights of the controllers, see
+  /// Returns the manifests added with add_manifest(), together with the permissions of the controllers; see
   /// rules_of().
   ManifestPart manifest() const;
 
  private:
   class Impl;
 
-  // Used by other files of the implementation.
+  // For other files of the implementation.
   detail::Operations& operations() const noexcept;
   const detail::CacheSharing* cache_sharing() const noexcept;  // null unless the ring divides by ranges
   const std::function<void(std::string_view)>& on_thread_start() const noexcept;

@@ -33,10 +33,10 @@ struct RunOptions {
 };
 
 /// Parses the flags of docs/flags.md, creates a client and a manager, calls `setup` to add controllers, and
-/// runs the manager until SIGINT or SIGTERM. Returns the exit code; does not throw for errors of the
-/// environment. A second signal ends the process at once. At the end, totals are printed to standard output
-/// as one line of JSON.
-/// Thread safety: call it from main(), once at a time: it installs signal handlers while it runs.
+/// runs the manager until SIGINT or SIGTERM. Returns the exit code; errors of the environment are logged, not
+/// thrown. A second signal ends the process at once. At the end, totals are printed to standard output as one
+/// line of JSON.
+/// Thread safety: call it from main(), not concurrently: it installs signal handlers while it runs.
 EVENKEEL_API int run(int argc, const char* const* argv, const RunOptions& options,
                      const std::function<void(Manager&)>& setup);
 

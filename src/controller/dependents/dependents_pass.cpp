@@ -110,13 +110,13 @@ void DependentsPass::add_undeclared(std::vector<DependentPlace>& places) {
   const std::string prefix = dependent_mark(graph_.name(), "");
   for (const Found& found : found_) {
     for (const OwnedDependent& object : found.objects) {
-      const bool ours = !object.mark.empty() && object.mark.starts_with(prefix) &&
-                        object.mark.find('/', prefix.size()) == std::string::npos;
+      const bool ours = !object.dependent.empty() && object.dependent.starts_with(prefix) &&
+                        object.dependent.find('/', prefix.size()) == std::string::npos;
       const bool known = std::any_of(entries_.begin(), entries_.end(),
-                                     [&](const Entry& entry) { return entry.mark == object.mark; });
+                                     [&](const Entry& entry) { return entry.mark == object.dependent; });
       if (!ours || known) continue;
-      places.push_back({object.mark.substr(prefix.size()), {}});
-      entries_.push_back({.mark = object.mark});
+      places.push_back({object.dependent.substr(prefix.size()), {}});
+      entries_.push_back({.mark = object.dependent});
     }
   }
 }
@@ -179,7 +179,7 @@ std::string DependentsPass::remove_objects(Entry& entry) {
   for (std::size_t at = 0; at < found_.size(); ++at) {
     const DependentKind& kind = graph_.kinds()[at];
     for (const OwnedDependent& object : found_[at].objects) {
-      if (object.mark != entry.mark || is_claimed(kind, object.key)) continue;
+      if (object.dependent != entry.mark || is_claimed(kind, object.key)) continue;
       try {
         if (!remove_object(entry, kind, object) && left.empty())
           left = object_text(kind.resource, object.key) + " is being deleted";

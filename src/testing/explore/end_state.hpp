@@ -24,9 +24,8 @@ using EndState = std::map<std::string, Json>;
 
 /// Returns the objects without what differs between equal runs: uid, resourceVersion, generation,
 /// managedFields and creationTimestamp are removed; timestamps become "<time>"; texts that are the uid of an
-/// object become
-/// "<uid of RESOURCE KEY>", and uids of owners that do not exist "<uid of nothing>"; observedGeneration
-/// becomes its distance from the generation. `change` is applied to each object last.
+/// object become "<uid of RESOURCE KEY>", and uids of owners that do not exist "<uid of nothing>";
+/// observedGeneration becomes its distance from the generation. `change` is applied to each object last.
 EndState end_state(const std::vector<Listed>& listed, const std::function<void(Json&)>& change);
 
 /// Returns one object in this form, without regard to others.

@@ -7,12 +7,11 @@
 // object of its namespace, and a predicate, a mapping or a timer of the program as a read of all that it is
 // given. Only what is read in caches can be old or late, so that reads of the server do not count.
 //
-// The rest are changes of objects that only the runtime looks at, which maps their events to their own
-// keys or to those of their owners. Such an event wakes a key, which is all that it does, or nobody, and then
-// it does nothing. A process that starts runs every key that its first lists name, so that a change that is
-// missing there matters only if it is in the name or the owners of an object; when the change arrives, it can
-// cause one more run of the same key, with which each plan ends anyway. Deletions always count, because the
-// server may delete other objects because of them.
+// The remaining changes are of objects that only the runtime reads, to map events to keys. Such an event adds
+// a key or has no effect. A process that starts runs every key of its first lists, so a change that these
+// lack matters only if it is in the name or the owners of an object; when its event arrives, it can cause
+// only one more run of the same key, and each plan ends with such a run anyway. Deletions always count,
+// because the server may delete other objects because of them.
 #pragma once
 
 #include <map>
