@@ -6,6 +6,8 @@ set(controller_headers
   controller_spec.hpp
   dependents.hpp
   dependents_report.hpp
+  detail/dependent_graph.hpp
+  detail/watch_clauses.hpp
   explanation.hpp
   handler.hpp
   helpers.hpp
@@ -19,7 +21,8 @@ set(controller_headers
   resource_reconciler.hpp
   result.hpp
   result_core.hpp
-  source.hpp)
+  source.hpp
+  trigger_options.hpp)
 set(controller_sources
   apply_plan.cpp
   backoff_core.cpp
