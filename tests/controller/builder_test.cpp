@@ -193,6 +193,46 @@ TEST(Builder, AWatchAtRunTimeListsItsKindAndEndsWhenItIsTold) {
       << "a new watch begins with what is there";
 }
 
+TEST(Builder, AnOwnedWatchAtRunTimeReconcilesTheOwner) {
+  auto core = std::make_shared<apiserver::SharedCore>();
+  auto transport = std::make_shared<apiserver::InProcessTransport>(
+      core, apiserver::InProcessTransportOptions{.pumped = true});
+  const Client client(Config{.server = "http://test"}, {.transport = transport});
+  Cache cache(client, {.threads = 0});
+  KeyTable keys;
+  std::vector<std::string> reconciled;
+  Controller controller(controller_for<ConfigMap>([&](Context& context, const Request&) {
+                          reconciled.push_back(context.key().name);
+                        }),
+                        {client, cache, keys});
+  controller.attach();
+  cache.start();
+  const auto settle = [&] {
+    while (transport->pump() + cache.pump() + (controller.step() ? 1 : 0) != 0) continue;
+  };
+  settle();
+  const auto secret = [](const std::string& name, const std::string& kind, const std::string& is_controller) {
+    return R"({"apiVersion":"v1","kind":"Secret","metadata":{"namespace":"default","name":")" + name +
+           R"(","ownerReferences":[{"apiVersion":"v1","kind":")" + kind + R"(","name":"owner-of-)" + name +
+           R"(","uid":"u","controller":)" + is_controller + "}]}}";
+  };
+  core->install(secret("one", "ConfigMap", "true"));
+  const WatchId id = controller.watch(watch_owned<Secret>(ConfigMap::resource));
+  settle();
+  EXPECT_THAT(reconciled, ElementsAre("owner-of-one"));
+  core->install(secret("two", "ConfigMap", "true"));
+  core->install(secret("of-a-pod", "Pod", "true"));
+  core->install(secret("not-controlled", "ConfigMap", "false"));
+  settle();
+  EXPECT_THAT(reconciled, ElementsAre("owner-of-one", "owner-of-two"));
+  controller.unwatch(id);
+  controller.watch(watch_owned<Secret>(ConfigMap::resource, {.owner = OwnerMatch::any}));
+  settle();
+  EXPECT_THAT(reconciled, ElementsAre("owner-of-one", "owner-of-two", "owner-of-not-controlled",
+                                      "owner-of-one", "owner-of-two"))
+      << "the order of the first list is that of the names";
+}
+
 // A cache in virtual time, step by step.
 class WatchedCache : public ::testing::Test {
  protected:
