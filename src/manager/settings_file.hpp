@@ -15,7 +15,6 @@ namespace detail {
 
 /// Thrown if the file is missing, is not YAML, or contains an invalid setting. The message contains file,
 /// line, controller and field: `operator.yaml:7: controllers.demo.workers: ...`.
-/// 4096`.
 class SettingsError : public Error {
  public:
   using Error::Error;

@@ -79,7 +79,7 @@ class EVENKEEL_API EtcdStore final : public Store {
 
   /// Returns "etcd http://127.0.0.1:2379", with all endpoints.
   std::string name() const override;
-  /// Returns all capabilities but server_ttl.
+  /// Returns all capabilities.
   Capabilities capabilities() const override;
   /// Derived from max_txn_ops and max_request_bytes; 3072 operations, 96 conditions and 1.3 MiB for the
   /// defaults.

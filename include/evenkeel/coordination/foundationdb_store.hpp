@@ -70,7 +70,7 @@ class EVENKEEL_API FoundationDbStore final : public Store {
   ~FoundationDbStore() override;
 
   std::string name() const override;
-  /// Returns all capabilities but server_ttl; watch only if FoundationDbStoreOptions::root is set.
+  /// Returns all capabilities; watch only if FoundationDbStoreOptions::root is set.
   Capabilities capabilities() const override;
   /// Keys of 10 kB, values of 99 kB, and 1 MB in all, as FoundationDB recommends; its own limit is 10 MB.
   Limits limits() const override;

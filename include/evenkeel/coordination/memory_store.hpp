@@ -19,7 +19,7 @@ namespace coordination {
 
 struct MemoryStoreOptions {
   /// Capabilities that are false here are really absent: read_ranges are not checked, each read sees the
-  /// latest version, watch() returns null. server_ttl has no effect.
+  /// latest version, watch() returns null.
   Capabilities capabilities = {};
   Limits limits = {};
   std::size_t page_entries = 0;  ///< Maximum number of entries of one scan; 0: no maximum.

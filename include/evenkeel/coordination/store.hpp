@@ -150,7 +150,6 @@ struct Capabilities {
   bool range_conflict = true;
   bool snapshot_scan = true;  ///< All reads of a snapshot are of one version.
   bool watch = true;          ///< watch() delivers hints.
-  bool server_ttl = false;    ///< Keys can expire by the store's own clock.
 };
 
 /// Upper bounds for a commit. 0: no limit.

@@ -169,11 +169,6 @@ ResourceTypePtr Registry::find_any(const Collection& collection) {
   return best == types_.end() ? nullptr : completed(best);
 }
 
-bool Registry::serves_group(std::string_view group) const {
-  const auto at = types_.lower_bound(Key{group, "", ""});
-  return at != types_.end() && std::get<0>(at->first) == group;
-}
-
 bool Registry::is_builtin_group(std::string_view group) const {
   return std::any_of(order_->begin(), order_->end(),
                      [group](const auto& entry) { return entry.first == group; });

@@ -59,7 +59,6 @@ class Registry {
   ResourceTypePtr find_kind(std::string_view group, std::string_view version, std::string_view kind) const;
   /// Returns any served version of a resource, for writes that are independent of the version.
   ResourceTypePtr find_any(const Collection& collection);
-  bool serves_group(std::string_view group) const;
   bool is_builtin_group(std::string_view group) const;
 
   /// Serves the resources of an established CRD; replaces the earlier ones.

@@ -168,7 +168,6 @@ class Schedule {
     }
   }
 
-  bool is_closed() const { return closed_; }
   bool is_waiting(const Item& item) const { return item.has(QueueItem::is_waiting); }
   bool is_processing(const Item& item) const { return item.has(QueueItem::is_processing); }
   bool is_dirty(const Item& item) const { return !closed_ && item.has(QueueItem::is_dirty); }
