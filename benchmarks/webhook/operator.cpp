@@ -32,13 +32,13 @@ void complete(Shop& shop, const ek::AdmissionRequest& request) {
   shop.metadata.annotations.try_emplace("bench.evenkeel.dev/author", request.user.name);
 }
 
-ek::Verdict check(const ek::Validation<Shop>& it) {
-  ek::Verdict verdict;
-  if (it.object.spec.image.empty()) verdict.required("spec.image", "it has no default");
+ek::ValidationResult check(const ek::Validation<Shop>& it) {
+  ek::ValidationResult result;
+  if (it.object.spec.image.empty()) result.required("spec.image", "it has no default");
   if (it.object.spec.replicas.value_or(1) > most_replicas)
-    verdict.invalid("spec.replicas", "must be at most 100");
-  if (it.old != nullptr && it.old->spec.image != it.object.spec.image) verdict.warn("all pods restart");
-  return verdict;
+    result.invalid("spec.replicas", "must be at most 100");
+  if (it.old != nullptr && it.old->spec.image != it.object.spec.image) result.warn("all pods restart");
+  return result;
 }
 
 }  // namespace

@@ -18,11 +18,11 @@ bool is_schedule(std::string_view text) {
   return known && digits && std::count(text.begin(), text.end(), ' ') == 4;
 }
 
-void check_memory(const ek::Quantity& memory, ek::Verdict& verdict) {
-  if (memory < ek::Quantity(8 * mebibyte)) verdict.invalid("spec.memory", "must be at least 8Mi");
-  if (memory > ek::Quantity(mebibyte * mebibyte)) verdict.invalid("spec.memory", "must be at most 1Ti");
+void check_memory(const ek::Quantity& memory, ek::ValidationResult& result) {
+  if (memory < ek::Quantity(8 * mebibyte)) result.invalid("spec.memory", "must be at least 8Mi");
+  if (memory > ek::Quantity(mebibyte * mebibyte)) result.invalid("spec.memory", "must be at most 1Ti");
   if (memory != ek::Quantity(memory.value() / mebibyte * mebibyte))
-    verdict.invalid("spec.memory", "must be a whole number of Mi");
+    result.invalid("spec.memory", "must be a whole number of Mi");
 }
 
 bool restarts_servers(const v1::MemcachedSpec& before, const v1::MemcachedSpec& now) {
@@ -31,24 +31,24 @@ bool restarts_servers(const v1::MemcachedSpec& before, const v1::MemcachedSpec& 
          (now.auth && before.auth->secret_name != now.auth->secret_name);
 }
 
-ek::Verdict check_deletion(const v1::Memcached& memcached) {
+ek::ValidationResult check_deletion(const v1::Memcached& memcached) {
   if (memcached.metadata.annotations.contains(std::string(keep_annotation)))
-    return ek::Verdict::deny("it has the annotation " + std::string(keep_annotation));
-  return ek::Verdict::allow();
+    return ek::ValidationResult::deny("it has the annotation " + std::string(keep_annotation));
+  return ek::ValidationResult::allow();
 }
 
-ek::Verdict check_write(const ek::Validation<v1::Memcached>& it) {
+ek::ValidationResult check_write(const ek::Validation<v1::Memcached>& it) {
   if (it.request.operation == ek::AdmissionOperation::remove) return check_deletion(it.object);
   const v1::MemcachedSpec& spec = it.object.spec;
-  ek::Verdict verdict;
-  check_memory(spec.memory, verdict);
+  ek::ValidationResult result;
+  check_memory(spec.memory, result);
   if (spec.flush && !is_schedule(spec.flush->schedule))
-    verdict.invalid("spec.flush.schedule", "must have five fields, as \"0 3 * * *\"");
+    result.invalid("spec.flush.schedule", "must have five fields, as \"0 3 * * *\"");
   if (spec.replicas > 1 && spec.max_unavailable >= spec.replicas)
-    verdict.warn("spec.maxUnavailable allows to evict all servers at the same time");
+    result.warn("spec.maxUnavailable allows to evict all servers at the same time");
   if (it.old != nullptr && restarts_servers(it.old->spec, spec))
-    verdict.warn("all servers restart one by one, and lose what they hold");
-  return verdict;
+    result.warn("all servers restart one by one, and lose what they hold");
+  return result;
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ void RingDoor::open() {
   const std::size_t site = server->add_site({.address = address_});
   server->route(
       site, "/", [this](const ek::http::ServerCall& call) { return answer(call); },
-      {.access = ek::http::Access::anyone, .methods = {ek::http::Method::get, ek::http::Method::post}});
+      {.access = ek::http::RouteAccess::anyone, .methods = {ek::http::Method::get, ek::http::Method::post}});
   server->start();
   server_ = std::move(server);
 }
@@ -147,8 +147,9 @@ RingDoors::RingDoors(SharedRing& ring, const std::vector<std::string>& callers, 
     : ring_(ring), server_({.thread_name = "admin"}) {
   for (const std::string& caller : callers) doors_.push_back(std::make_unique<RingDoor>(caller, ring));
   const std::size_t site = server_.add_site({.address = admin});
-  const ek::http::RouteOptions read{.access = ek::http::Access::anyone};
-  const ek::http::RouteOptions write{.access = ek::http::Access::anyone, .methods = {ek::http::Method::post}};
+  const ek::http::RouteOptions read{.access = ek::http::RouteAccess::anyone};
+  const ek::http::RouteOptions write{.access = ek::http::RouteAccess::anyone,
+                                     .methods = {ek::http::Method::post}};
   server_.route(
       site, "/status", [this](const ek::http::ServerCall&) { return status_of(ring_); }, read);
   server_.route(

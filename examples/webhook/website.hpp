@@ -58,16 +58,16 @@ inline void complete(v2::Website& site, const ek::AdmissionRequest& request) {
   site.metadata.annotations.try_emplace("webhook.evenkeel.dev/author", request.user.name);
 }
 
-inline ek::Verdict check(const ek::Validation<v2::Website>& it) {
+inline ek::ValidationResult check(const ek::Validation<v2::Website>& it) {
   if (it.request.operation == ek::AdmissionOperation::remove)
-    return it.object.metadata.labels.contains("keep") ? ek::Verdict::deny("it has the label keep")
-                                                      : ek::Verdict::allow();
-  ek::Verdict verdict;
-  if (it.object.spec.image.empty()) verdict.required("spec.image", "a website has no default image");
-  if (it.object.spec.replicas.value_or(1) > 10) verdict.invalid("spec.replicas", "must be at most 10");
+    return it.object.metadata.labels.contains("keep") ? ek::ValidationResult::deny("it has the label keep")
+                                                      : ek::ValidationResult::allow();
+  ek::ValidationResult result;
+  if (it.object.spec.image.empty()) result.required("spec.image", "a website has no default image");
+  if (it.object.spec.replicas.value_or(1) > 10) result.invalid("spec.replicas", "must be at most 10");
   if (it.old != nullptr && it.old->spec.image != it.object.spec.image)
-    verdict.warn("all pods of the website restart");
-  return verdict;
+    result.warn("all pods of the website restart");
+  return result;
 }
 
 inline ek::Webhook website_webhook() {

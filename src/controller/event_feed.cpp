@@ -28,7 +28,7 @@ WatchSpec bound(WatchSpec spec, Cache& cache) {
 }  // namespace
 
 /// The watches in one engaged cluster.
-struct EventFeed::Place {
+struct EventFeed::EngagedCluster {
   std::string cluster;
   Log log;                            // names the cluster
   std::function<void()> on_synced;    // called once, unless there are no watches
@@ -39,22 +39,22 @@ struct EventFeed::Place {
 // Converts the events of one watch into keys. The cache may hold it after the controller is destroyed.
 class EventFeed::Watch final : public EventHandler {
  public:
-  Watch(EventFeed& feed, WatchId id, WatchSpec spec, Cache& cache, std::shared_ptr<Place> place)
+  Watch(EventFeed& feed, WatchId id, WatchSpec spec, Cache& cache, std::shared_ptr<EngagedCluster> engaged)
       : id_(id),
         spec_(bound(std::move(spec), cache)),
-        place_(std::move(place)),
+        engaged_(std::move(engaged)),
         source_(spec_.resource.plural + " (" + spec_.resource.api_version() + ")"),
         feed_(feed) {}
   void on_event(const ObjectEvent& event) noexcept override {
-    if (place_ && !place_->synced.load()) return;  // open() delivers what is there then
+    if (engaged_ && !engaged_->synced.load()) return;  // open() delivers what is there then
     if (const CallGate::Pass pass(gate_); pass) feed_.take(*this, event);
   }
   void on_synced() noexcept override {
     synced_.store(true);
     const CallGate::Pass pass(gate_);
     if (!pass) return;
-    if (!place_) return feed_.on_synced_();
-    if (place_->unsynced.fetch_sub(1) == 1) feed_.open(*place_);
+    if (!engaged_) return feed_.on_synced_();
+    if (engaged_->unsynced.fetch_sub(1) == 1) feed_.open(*engaged_);
   }
   void on_held() noexcept override {
     if (const CallGate::Pass pass(gate_); pass) feed_.on_held_();
@@ -87,9 +87,11 @@ class EventFeed::Watch final : public EventHandler {
   void detach() noexcept { gate_.close(); }
   WatchId id() const { return id_; }
   const WatchSpec& spec() const { return spec_; }
-  std::string_view cluster() const { return place_ ? std::string_view(place_->cluster) : std::string_view(); }
-  const Log* log() const { return place_ ? &place_->log : nullptr; }
-  bool counts() const { return !place_ || place_->synced.load(); }
+  std::string_view cluster() const {
+    return engaged_ ? std::string_view(engaged_->cluster) : std::string_view();
+  }
+  const Log* log() const { return engaged_ ? &engaged_->log : nullptr; }
+  bool counts() const { return !engaged_ || engaged_->synced.load(); }
   const std::string& source() const { return source_; }
   bool tell_nameless() { return !told_nameless_.exchange(true); }
   bool synced() const { return synced_.load(); }
@@ -124,7 +126,7 @@ class EventFeed::Watch final : public EventHandler {
  private:
   const WatchId id_;
   const WatchSpec spec_;
-  const std::shared_ptr<Place> place_;  // null: the home cluster
+  const std::shared_ptr<EngagedCluster> engaged_;  // null: the home cluster
   const std::string source_;
   EventFeed& feed_;  // used inside the gate only
   CallGate gate_{GateEntry::single};
@@ -142,8 +144,8 @@ bool EventFeed::stays_in_namespace(const WatchSpec& spec) const {
 
 bool EventFeed::holds(std::string_view namespace_) const {
   MutexLock lock(mutex_);
-  const auto home = places_.find(std::string_view());
-  if (home == places_.end()) return true;
+  const auto home = clusters_.find(std::string_view());
+  if (home == clusters_.end()) return true;
   const Watches& watches = home->second.watches;
   return std::all_of(watches.begin(), watches.end(), [namespace_](const auto& entry) {
     const auto informer = entry.second->informer();
@@ -155,15 +157,15 @@ WatchId EventFeed::attach(WatchSpec spec) {
   return attach(std::move(spec), environment_.cache, nullptr);
 }
 
-WatchId EventFeed::attach(WatchSpec spec, Cache& cache, std::shared_ptr<Place> place) {
+WatchId EventFeed::attach(WatchSpec spec, Cache& cache, std::shared_ptr<EngagedCluster> engaged) {
   MutexLock lock(mutex_);
   const WatchId id = ++last_id_;
   lock.unlock();
-  const auto watch = std::make_shared<Watch>(*this, id, std::move(spec), cache, std::move(place));
+  const auto watch = std::make_shared<Watch>(*this, id, std::move(spec), cache, std::move(engaged));
   watch->attach(watch, cache);
   lock.lock();
   watches_.emplace(id, watch);
-  places_[std::string(watch->cluster())].watches.emplace(id, watch);
+  clusters_[std::string(watch->cluster())].watches.emplace(id, watch);
   return id;
 }
 
@@ -173,33 +175,33 @@ void EventFeed::attach_in(const std::string& cluster, Cache& cache, const std::v
                           std::function<void()> on_synced) {
   const auto on_server = [](const WatchSpec& spec) { return spec.from_server; };
   const auto count = static_cast<std::size_t>(std::count_if(specs.begin(), specs.end(), on_server));
-  const auto place = std::make_shared<Place>();
-  place->cluster = cluster;
-  place->log = log_.with({{"cluster", cluster}});
-  place->on_synced = std::move(on_synced);
-  place->unsynced.store(count);
-  place->synced.store(count == 0);
+  const auto engaged = std::make_shared<EngagedCluster>();
+  engaged->cluster = cluster;
+  engaged->log = log_.with({{"cluster", cluster}});
+  engaged->on_synced = std::move(on_synced);
+  engaged->unsynced.store(count);
+  engaged->synced.store(count == 0);
   {
     MutexLock lock(mutex_);
-    places_[cluster] = {.place = place};
+    clusters_[cluster] = {.engaged = engaged};
   }
   for (const WatchSpec& spec : specs) {
-    if (spec.from_server) attach(spec, cache, place);
+    if (spec.from_server) attach(spec, cache, engaged);
   }
 }
 
 EventFeed::Watches EventFeed::watches_in(std::string_view cluster) const {
   MutexLock lock(mutex_);
-  const auto place = places_.find(cluster);
-  return place == places_.end() ? Watches() : place->second.watches;
+  const auto found = clusters_.find(cluster);
+  return found == clusters_.end() ? Watches() : found->second.watches;
 }
 
 void EventFeed::leave(std::string_view cluster) noexcept {
   MutexLock lock(mutex_);
-  const auto place = places_.find(cluster);
-  if (place == places_.end()) return;
-  const Watches leaving = std::move(place->second.watches);
-  places_.erase(place);
+  const auto found = clusters_.find(cluster);
+  if (found == clusters_.end()) return;
+  const Watches leaving = std::move(found->second.watches);
+  clusters_.erase(found);
   for (const auto& [id, watch] : leaving) watches_.erase(id);
   lock.unlock();
   for (const auto& [id, watch] : leaving) watch->remove();
@@ -207,23 +209,23 @@ void EventFeed::leave(std::string_view cluster) noexcept {
 
 bool EventFeed::is_synced(std::string_view cluster) const {
   MutexLock lock(mutex_);
-  const auto place = places_.find(cluster);
-  return place != places_.end() && place->second.place && place->second.place->synced.load();
+  const auto found = clusters_.find(cluster);
+  return found != clusters_.end() && found->second.engaged && found->second.engaged->synced.load();
 }
 
 // An event that came before was of an object that the store has, or does not have any more.
-void EventFeed::open(Place& place) noexcept {
-  place.synced.store(true);
-  for (const auto& [id, watch] : watches_in(place.cluster)) watch->replay(nullptr);
-  place.on_synced();
+void EventFeed::open(EngagedCluster& engaged) noexcept {
+  engaged.synced.store(true);
+  for (const auto& [id, watch] : watches_in(engaged.cluster)) watch->replay(nullptr);
+  engaged.on_synced();
 }
 
 void EventFeed::remove(WatchId id) noexcept {
   MutexLock lock(mutex_);
   const auto node = watches_.extract(id);
   if (!node) return;
-  if (const auto place = places_.find(node.mapped()->cluster()); place != places_.end())
-    place->second.watches.erase(id);
+  if (const auto found = clusters_.find(node.mapped()->cluster()); found != clusters_.end())
+    found->second.watches.erase(id);
   lock.unlock();
   node.mapped()->remove();
   on_synced_();  // a removed watch blocks nobody
@@ -235,7 +237,7 @@ void EventFeed::detach() noexcept {
   changed_.notify_all();
   std::thread remapper = std::move(remapper_);
   const auto watches = std::exchange(watches_, {});
-  places_.clear();
+  clusters_.clear();
   lock.unlock();
   if (remapper.joinable()) remapper.join();
   for (const auto& [id, watch] : watches) watch->remove();
@@ -245,9 +247,9 @@ void EventFeed::detach() noexcept {
 bool EventFeed::is_ours(const Watch& watch, const ObjectKey& key, const std::vector<bool>* slots) const {
   const Shards* shards = environment_.shards;
   if (shards == nullptr || key.name.empty()) return true;
-  const std::string place = shard_namespace(watch.cluster(), key.namespace_);
-  if (slots == nullptr) return shards->owns(place, key.name);
-  const auto slot = shards->slot_of(place, key.name);
+  const std::string space = shard_namespace(watch.cluster(), key.namespace_);
+  if (slots == nullptr) return shards->owns(space, key.name);
+  const auto slot = shards->slot_of(space, key.name);
   return slot && *slot < slots->size() && (*slots)[*slot];
 }
 
@@ -447,8 +449,8 @@ bool EventFeed::passes(const Watch& watch, const ObjectEvent& event) const {
 
 bool EventFeed::all_synced() const {
   MutexLock lock(mutex_);
-  const auto home = places_.find(std::string_view());
-  if (home == places_.end()) return true;
+  const auto home = clusters_.find(std::string_view());
+  if (home == clusters_.end()) return true;
   const Watches& watches = home->second.watches;
   return std::all_of(watches.begin(), watches.end(),
                      [](const auto& entry) { return entry.second->synced(); });

@@ -84,19 +84,19 @@ class EventFeed {
 
  private:
   class Watch;
-  struct Place;
+  struct EngagedCluster;
   using Watches = std::map<WatchId, std::shared_ptr<Watch>>;
 
   /// Watches of one cluster.
-  struct InPlace {
-    std::shared_ptr<Place> place = {};  // null: the home cluster
+  struct ClusterWatches {
+    std::shared_ptr<EngagedCluster> engaged = {};  // null: the home cluster
     Watches watches = {};
   };
 
-  WatchId attach(WatchSpec spec, Cache& cache, std::shared_ptr<Place> place);
+  WatchId attach(WatchSpec spec, Cache& cache, std::shared_ptr<EngagedCluster> engaged);
   bool stays_in_namespace(const WatchSpec& spec) const;
   Watches watches_in(std::string_view cluster) const EVENKEEL_EXCLUDES(mutex_);
-  void open(Place& place) noexcept;
+  void open(EngagedCluster& engaged) noexcept;
   std::vector<std::shared_ptr<Informer>> primaries_of(const RequestKey& key) const;
   void take(Watch& watch, const ObjectEvent& event, const std::vector<bool>* slots = nullptr) noexcept;
   bool is_ours(const Watch& watch, const ObjectKey& key, const std::vector<bool>* slots) const;
@@ -119,7 +119,8 @@ class EventFeed {
   mutable Mutex mutex_;
   CondVar changed_;                              // a mapping failed, or the feed is ending
   Watches watches_ EVENKEEL_GUARDED_BY(mutex_);  // all
-  std::map<std::string, InPlace, std::less<>> places_ EVENKEEL_GUARDED_BY(mutex_);  // the same, by cluster
+  std::map<std::string, ClusterWatches, std::less<>> clusters_
+      EVENKEEL_GUARDED_BY(mutex_);  // the same, by cluster
   WatchId last_id_ EVENKEEL_GUARDED_BY(mutex_) = 0;
   RemapCore remaps_ EVENKEEL_GUARDED_BY(mutex_);
   std::function<void(const std::string&)> on_thread_start_ EVENKEEL_GUARDED_BY(mutex_);

@@ -52,17 +52,17 @@ GatedQueue::GatedQueue(const ControllerOptions& options, std::shared_ptr<const C
 void GatedQueue::enter(const std::string& cluster, ControllerWrites own) {
   if (own.log && gated_) own.log->enable();
   MutexLock lock(clusters_mutex_);
-  places_[cluster].own = std::move(own);
+  clusters_[cluster].own = std::move(own);
 }
 
 void GatedQueue::leave(std::string_view cluster) {
   std::unordered_set<RequestKey> waiting;
   {
     MutexLock lock(clusters_mutex_);
-    const auto place = places_.find(cluster);
-    if (place == places_.end()) return;
-    waiting.swap(place->second.waiting);
-    places_.erase(place);
+    const auto found = clusters_.find(cluster);
+    if (found == clusters_.end()) return;
+    waiting.swap(found->second.waiting);
+    clusters_.erase(found);
   }
   for (const RequestKey& key : waiting) queue_.add(key);
 }
@@ -77,8 +77,8 @@ void GatedQueue::note_waiting(const RequestKey& key) {
   if (key.cluster().empty()) return;
   {
     MutexLock lock(clusters_mutex_);
-    if (const auto place = places_.find(key.cluster()); place != places_.end()) {
-      place->second.waiting.insert(key);
+    if (const auto found = clusters_.find(key.cluster()); found != clusters_.end()) {
+      found->second.waiting.insert(key);
       return;
     }
   }
@@ -88,15 +88,15 @@ void GatedQueue::note_waiting(const RequestKey& key) {
 void GatedQueue::note_taken(const RequestKey& key) {
   if (key.cluster().empty()) return;
   MutexLock lock(clusters_mutex_);
-  if (const auto place = places_.find(key.cluster()); place != places_.end())
-    place->second.waiting.erase(key);
+  if (const auto found = clusters_.find(key.cluster()); found != clusters_.end())
+    found->second.waiting.erase(key);
 }
 
 ControllerWrites GatedQueue::writes_in(const RequestKey& key) const {
   if (key.cluster().empty()) return own_;
   MutexLock lock(clusters_mutex_);
-  const auto place = places_.find(key.cluster());
-  return place == places_.end() ? ControllerWrites() : place->second.own;
+  const auto found = clusters_.find(key.cluster());
+  return found == clusters_.end() ? ControllerWrites() : found->second.own;
 }
 
 void GatedQueue::stop() noexcept {

@@ -106,7 +106,7 @@ class GatedQueue {
 
  private:
   /// State of an engaged cluster.
-  struct Place {
+  struct ClusterKeys {
     ControllerWrites own = {};
     std::unordered_set<RequestKey> waiting = {};  // those that may wait; others are not in it
   };
@@ -135,7 +135,7 @@ class GatedQueue {
   RequestQueue queue_;
   mutable Mutex mutex_;
   mutable Mutex clusters_mutex_;  // may be taken with the other one held
-  std::map<std::string, Place, std::less<>> places_ EVENKEEL_GUARDED_BY(clusters_mutex_);
+  std::map<std::string, ClusterKeys, std::less<>> clusters_ EVENKEEL_GUARDED_BY(clusters_mutex_);
   bool stopped_ EVENKEEL_GUARDED_BY(mutex_) = false;
   BackoffCore gate_ EVENKEEL_GUARDED_BY(mutex_);
   std::atomic<std::size_t> doubt_count_ = 0;  // a hint: most controllers have no doubt

@@ -103,7 +103,7 @@ class EndpointPart final : public detail::Part {
     server.route(site, "/metrics", [this](const http::ServerCall&) { return metrics(); });
     server.route(site, "/debug/log-level",
                  [log = log_](const http::ServerCall& call) { return log_level(log, call); },
-                 {.access = http::Access::trusted, .methods = {http::Method::get, http::Method::put}});
+                 {.access = http::RouteAccess::trusted, .methods = {http::Method::get, http::Method::put}});
     if (options.explanations == Explanations::on) add_explanations(server);
     if (console_) add_console(server, options);
     // A route may be added to the manager after the run, when this part no longer exists.
@@ -148,7 +148,7 @@ class EndpointPart final : public detail::Part {
       server.route(
           site, path,
           [&manager = manager_](const http::ServerCall& call) { return manager.answer_explain(call); },
-          {.access = http::Access::trusted});
+          {.access = http::RouteAccess::trusted});
     }
   }
 
@@ -167,11 +167,11 @@ class EndpointPart final : public detail::Part {
                      if (call.rest.empty()) return detail::console_page();
                      return http::Response{.status = 404, .body = "404 page not found\n"};
                    },
-                   {.access = guarded ? http::Access::anyone : http::Access::trusted});
+                   {.access = guarded ? http::RouteAccess::anyone : http::RouteAccess::trusted});
     }
     server.route(site, "/console/api/",
                  [console = console_](const http::ServerCall& call) { return console->answer(call); },
-                 {.access = http::Access::trusted});
+                 {.access = http::RouteAccess::trusted});
   }
 
   http::Server& probe_server(const EndpointOptions& options) {
@@ -182,7 +182,7 @@ class EndpointPart final : public detail::Part {
     for (const char* path : {"/healthz", "/healthz/", "/readyz", "/readyz/"}) {
       server.route(site, path,
                    [this](const http::ServerCall& call) { return operations_.answer_probe(call.target); },
-                   {.access = http::Access::anyone});
+                   {.access = http::RouteAccess::anyone});
     }
   }
 

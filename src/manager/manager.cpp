@@ -196,7 +196,7 @@ class Manager::Impl {
   ClusterSet& use_clusters();
   void run(const std::stop_token& stop);
   bool is_leader() const noexcept { return !elector_ || elector_->is_leader(); }
-  Totals totals() const;
+  ManagerTotals totals() const;
   std::vector<WatchHealth> watch_health() const;
   std::vector<Json> crds() const;
   std::vector<ResourceId> kinds_without_crd() const;
@@ -638,9 +638,9 @@ std::vector<Controller*> Manager::Impl::controllers() const {
   return all;
 }
 
-Totals Manager::Impl::totals() const {
+ManagerTotals Manager::Impl::totals() const {
   MutexLock lock(mutex_);
-  Totals totals;
+  ManagerTotals totals;
   for (const auto& controller : controllers_) {
     totals.counts += controller->counts();
     totals.latency += controller->latency();
@@ -777,7 +777,7 @@ void Manager::add_part(std::string name, Stage stage, std::unique_ptr<detail::Pa
 void Manager::run(std::stop_token stop) {
   impl_->run(stop);
 }
-Totals Manager::totals() const {
+ManagerTotals Manager::totals() const {
   return impl_->totals();
 }
 std::vector<WatchHealth> Manager::watch_health() const {

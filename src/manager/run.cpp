@@ -56,7 +56,7 @@ double milliseconds(Duration duration) {
   return std::floor(static_cast<double>(duration.count()) / 10'000.0) / 100.0;
 }
 
-std::string totals_line(const std::string& name, const Totals& totals) {
+std::string totals_line(const std::string& name, const ManagerTotals& totals) {
   // Built by hand to order the members for people.
   std::string line = R"({"name":)" + Json(name).dump();
   const auto add = [&](const char* key, const Json& value) {

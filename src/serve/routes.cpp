@@ -151,9 +151,10 @@ bool carries_token(const Headers& headers, std::string_view token) {
 std::optional<Response> refusal(const RouteOptions& options, const Request& request, bool peer_is_loopback,
                                 std::string_view token) {
   const bool known = !token.empty() && carries_token(request.headers, token);
-  const bool local = options.access == Access::trusted && token.empty() &&
+  const bool local = options.access == RouteAccess::trusted && token.empty() &&
                      from_this_machine(request.headers, peer_is_loopback);
-  const bool open = options.access == Access::anyone || (options.access == Access::token && token.empty());
+  const bool open =
+      options.access == RouteAccess::anyone || (options.access == RouteAccess::token && token.empty());
   if (!known && !local && !open) {
     if (token.empty()) return plain_answer(403, "403 only from this machine itself\n");
     Response refused = plain_answer(401, "401 a bearer token is needed\n");

@@ -167,7 +167,7 @@ std::optional<AccessQuestion> Site::question(const Request& request) {
   if (!options_.access_review) return std::nullopt;
   const Target target = parse_target(request.target);
   const auto matched = match(target.path);
-  if (!matched || matched->entry.options.access == Access::anyone) return std::nullopt;
+  if (!matched || matched->entry.options.access == RouteAccess::anyone) return std::nullopt;
   AccessQuestion question{.token = std::string(bearer_token(request.headers)), .path = target.path};
   for (const char letter : method_name(request.method)) {
     question.verb += letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
@@ -177,9 +177,9 @@ std::optional<AccessQuestion> Site::question(const Request& request) {
 
 std::optional<Response> Site::refusal_of(const RouteOptions& options, const Request& request, Peer peer) {
   RouteOptions open = options;
-  if (peer == Peer::reviewed) open.access = Access::anyone;
+  if (peer == Peer::reviewed) open.access = RouteAccess::anyone;
   // A route that was added after question().
-  if (options_.access_review && open.access != Access::anyone) {
+  if (options_.access_review && open.access != RouteAccess::anyone) {
     return plain_answer(503, "503 the access was not reviewed; try again\n");
   }
   return refusal(open, request, peer == Peer::loopback, token());

@@ -27,10 +27,10 @@ Json patch_of(const Webhook& webhook, const AdmissionRequest& request) {
 
 void judge(const Webhook& webhook, const AdmissionRequest& request, AdmissionResponse& response) {
   if (!webhook.validator()) return;
-  const Verdict verdict = webhook.validator()(request);
-  response.warnings = verdict.warnings();
-  response.allowed = verdict.allowed();
-  if (!response.allowed) response.status = verdict.status(request);
+  const ValidationResult result = webhook.validator()(request);
+  response.warnings = result.warnings();
+  response.allowed = result.allowed();
+  if (!response.allowed) response.status = result.status(request);
 }
 
 void deny(AdmissionResponse& response, Status status, std::string failure) {

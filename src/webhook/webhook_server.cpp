@@ -153,7 +153,7 @@ class WebhookServer::Impl {
                     meter->ended(path, response.status, clock->now() - began);
                     return response;
                   },
-                  {.access = http::Access::anyone, .methods = {http::Method::post}});
+                  {.access = http::RouteAccess::anyone, .methods = {http::Method::post}});
   }
 
   const http::TlsFiles files_;

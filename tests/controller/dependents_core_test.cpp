@@ -44,7 +44,7 @@ bool wants(Fate fate) {
 }
 
 struct Pass {
-  std::vector<DependentPlace> places;
+  std::vector<DependentInput> inputs;
   std::vector<Fate> fates;
 };
 
@@ -71,7 +71,7 @@ void answer(DependentsCore& core, const DependentStep& step, Fate fate) {
 }
 
 Driven drive(const Pass& pass) {
-  Driven driven{DependentsCore(pass.places), {}};
+  Driven driven{DependentsCore(pass.inputs), {}};
   while (const auto step = driven.core.next()) {
     driven.steps.push_back(*step);
     answer(driven.core, *step, pass.fates[step->dependent]);
@@ -100,7 +100,7 @@ class Rules {
     return applied(at) && (pass_.fates[at] == Fate::ready || pass_.fates[at] == Fate::shrink_fails);
   }
   bool gone(std::size_t at) const {
-    return unserved(at) || (!wanted(at) && removed(at) && state(at) == State::unwanted);
+    return unserved(at) || (!wanted(at) && removed(at) && state(at) == State::not_wanted);
   }
 
   State state(std::size_t at) const {
@@ -109,7 +109,7 @@ class Rules {
     if (!wanted(at)) {
       if (!removed(at)) return State::deleting;
       if (fate == Fate::removal_fails || fate == Fate::shrink_fails) return State::failed;
-      return fate == Fate::unwanted_stays ? State::deleting : State::unwanted;
+      return fate == Fate::unwanted_stays ? State::deleting : State::not_wanted;
     }
     if (fate == Fate::decision_fails) return State::failed;
     if (!applied(at) || fate == Fate::blocked) return State::waiting;
@@ -119,12 +119,12 @@ class Rules {
 
  private:
   bool all_after(std::size_t at, bool (Rules::*rule)(std::size_t) const) const {
-    const auto& after = pass_.places[at].after;
+    const auto& after = pass_.inputs[at].after;
     return std::all_of(after.begin(), after.end(), [&](std::size_t other) { return (this->*rule)(other); });
   }
   bool all_before(std::size_t at, bool (Rules::*rule)(std::size_t) const) const {
-    for (std::size_t other = at + 1; other < pass_.places.size(); ++other) {
-      const auto& after = pass_.places[other].after;
+    for (std::size_t other = at + 1; other < pass_.inputs.size(); ++other) {
+      const auto& after = pass_.inputs[other].after;
       if (std::find(after.begin(), after.end(), at) != after.end() && !(this->*rule)(other)) return false;
     }
     return true;
@@ -135,9 +135,9 @@ class Rules {
 
 std::string text_of(const Pass& pass) {
   std::string text;
-  for (std::size_t at = 0; at < pass.places.size(); ++at) {
+  for (std::size_t at = 0; at < pass.inputs.size(); ++at) {
     text += std::to_string(at) + " fate " + std::to_string(static_cast<int>(pass.fates[at])) + " after";
-    for (const std::size_t other : pass.places[at].after) text += " " + std::to_string(other);
+    for (const std::size_t other : pass.inputs[at].after) text += " " + std::to_string(other);
     text += "\n";
   }
   return text;
@@ -159,7 +159,7 @@ bool check(const Pass& pass) {
     ADD_FAILURE() << what << " of " << at << " in\n" << text_of(pass);
     good = false;
   };
-  for (std::size_t at = 0; at < pass.places.size(); ++at) {
+  for (std::size_t at = 0; at < pass.inputs.size(); ++at) {
     const auto count = [&](Command command) {
       return std::count(steps.begin(), steps.end(), DependentStep{command, at});
     };
@@ -168,7 +168,7 @@ bool check(const Pass& pass) {
     require(count(Command::remove) == (rules.removed(at) ? 1 : 0), "removal", at);
     require(driven.core.status(at).state == rules.state(at), "state", at);
     require(driven.core.is_wanted(at) == rules.wanted(at), "wish", at);
-    for (const std::size_t other : pass.places[at].after) {
+    for (const std::size_t other : pass.inputs[at].after) {
       if (rules.applied(at))
         require(position(steps, Command::apply, other) < position(steps, Command::apply, at), "order", at);
       if (rules.removed(at) && rules.removed(other))
@@ -191,9 +191,9 @@ void check_all(std::size_t size, std::size_t fates) {
     Pass pass;
     std::size_t edge = 0;
     for (std::size_t at = 0; at < size; ++at) {
-      pass.places.push_back({std::string(1, static_cast<char>('a' + at)), {}});
+      pass.inputs.push_back({std::string(1, static_cast<char>('a' + at)), {}});
       for (std::size_t other = 0; other < at; ++other, ++edge) {
-        if ((mask >> edge & 1U) != 0) pass.places[at].after.push_back(other);
+        if ((mask >> edge & 1U) != 0) pass.inputs[at].after.push_back(other);
       }
     }
     pass.fates.assign(size, Fate::ready);
@@ -221,8 +221,8 @@ TEST(DependentsCore, FollowsItsRulesInEveryGraphOfFourWithTheMainFates) {
 Pass chain(std::vector<Fate> fates) {
   Pass pass;
   for (std::size_t at = 0; at < fates.size(); ++at) {
-    pass.places.push_back({std::string(1, static_cast<char>('a' + at)), {}});
-    if (at > 0) pass.places.back().after = {at - 1};
+    pass.inputs.push_back({std::string(1, static_cast<char>('a' + at)), {}});
+    if (at > 0) pass.inputs.back().after = {at - 1};
   }
   pass.fates = std::move(fates);
   return pass;
@@ -230,7 +230,7 @@ Pass chain(std::vector<Fate> fates) {
 
 TEST(DependentsCore, NamesWhatIsWaitedFor) {
   Pass pass = chain({Fate::not_ready, Fate::ready, Fate::ready});
-  pass.places[2].after = {0, 1};
+  pass.inputs[2].after = {0, 1};
   const Driven driven = drive(pass);
   EXPECT_EQ(driven.core.status(0).message, "soon");
   EXPECT_EQ(driven.core.status(1).message, "waits for a");
@@ -239,7 +239,7 @@ TEST(DependentsCore, NamesWhatIsWaitedFor) {
 
 TEST(DependentsCore, NamesWhatHasToGoBefore) {
   Pass pass = chain({Fate::unwanted, Fate::unwanted_stays, Fate::unwanted_stays});
-  pass.places[2].after = {0};
+  pass.inputs[2].after = {0};
   const Driven driven = drive(pass);
   EXPECT_EQ(driven.core.status(2).message, "stays");
   EXPECT_EQ(driven.core.status(0).message, "waits for the end of b, c");
@@ -248,18 +248,18 @@ TEST(DependentsCore, NamesWhatHasToGoBefore) {
 }
 
 TEST(DependentsCore, CleansUpWithoutDecisions) {
-  DependentsCore core(chain({Fate::ready, Fate::ready}).places, DependentPurpose::clean_up);
+  DependentsCore core(chain({Fate::ready, Fate::ready}).inputs, DependentPurpose::clean_up);
   EXPECT_EQ(core.next(), (DependentStep{Command::remove, 1}));
   core.on_removed(true);
   EXPECT_EQ(core.next(), (DependentStep{Command::remove, 0}));
   core.on_removed(not_ready("stays"));
   EXPECT_EQ(core.next(), std::nullopt);
-  EXPECT_EQ(core.status(1).state, State::unwanted);
+  EXPECT_EQ(core.status(1).state, State::not_wanted);
   EXPECT_EQ(core.status(0).state, State::deleting);
 }
 
 TEST(DependentsCore, RefusesResultsOfStepsThatItDidNotIssue) {
-  DependentsCore core(chain({Fate::ready}).places);
+  DependentsCore core(chain({Fate::ready}).inputs);
   EXPECT_THROW(core.on_decided(true), std::logic_error);
   EXPECT_THROW(core.on_failed(""), std::logic_error);
   ASSERT_TRUE(core.next());
@@ -270,14 +270,14 @@ TEST(DependentsCore, RefusesResultsOfStepsThatItDidNotIssue) {
 /// A cluster in which objects take some passes to become ready and to go, and requests fail.
 class Model {
  public:
-  Model(std::vector<DependentPlace> places, std::uint64_t seed)
-      : places_(std::move(places)), objects_(places_.size()), wishes_(places_.size(), true), random_(seed) {}
+  Model(std::vector<DependentInput> inputs, std::uint64_t seed)
+      : inputs_(std::move(inputs)), objects_(inputs_.size()), wishes_(inputs_.size(), true), random_(seed) {}
 
   void change_wishes() {
     for (std::size_t at = 0; at < wishes_.size(); ++at) wishes_[at] = below(3) != 0;
   }
   void pass(bool with_faults) {
-    DependentsCore core(places_);
+    DependentsCore core(inputs_);
     while (const auto step = core.next()) {
       if (with_faults && below(10) == 0) {
         core.on_failed("fault");
@@ -286,7 +286,7 @@ class Model {
       }
     }
     states_.clear();
-    for (std::size_t at = 0; at < places_.size(); ++at) states_.push_back(core.status(at).state);
+    for (std::size_t at = 0; at < inputs_.size(); ++at) states_.push_back(core.status(at).state);
     for (Object& object : objects_) {
       if (object.deleting && below(2) == 0) object = {};
       if (object.exists && below(2) == 0) object.ready = true;
@@ -294,8 +294,8 @@ class Model {
   }
   // No object exists without those that it depends on.
   bool stands() const {
-    for (std::size_t at = 0; at < places_.size(); ++at) {
-      for (const std::size_t other : places_[at].after) {
+    for (std::size_t at = 0; at < inputs_.size(); ++at) {
+      for (const std::size_t other : inputs_[at].after) {
         if (objects_[at].exists && !objects_[other].exists) return false;
       }
     }
@@ -304,12 +304,12 @@ class Model {
   // Exactly what is to exist does, and is ready.
   bool is_at_its_goal() const {
     std::vector<bool> wanted;
-    for (std::size_t at = 0; at < places_.size(); ++at) {
+    for (std::size_t at = 0; at < inputs_.size(); ++at) {
       bool all = wishes_[at];
-      for (const std::size_t other : places_[at].after) all = all && wanted[other];
+      for (const std::size_t other : inputs_[at].after) all = all && wanted[other];
       wanted.push_back(all);
       if (objects_[at].exists != all || objects_[at].deleting) return false;
-      if (states_[at] != (all ? State::ready : State::unwanted)) return false;
+      if (states_[at] != (all ? State::ready : State::not_wanted)) return false;
     }
     return true;
   }
@@ -339,22 +339,22 @@ class Model {
     }
   }
 
-  const std::vector<DependentPlace> places_;
+  const std::vector<DependentInput> inputs_;
   std::vector<Object> objects_;
   std::vector<bool> wishes_;
   std::vector<DependentState> states_;
   std::mt19937_64 random_;
 };
 
-std::vector<DependentPlace> random_graph(std::mt19937_64& random) {
-  std::vector<DependentPlace> places(1 + random() % 12);
-  for (std::size_t at = 0; at < places.size(); ++at) {
-    places[at].name = std::to_string(at);
+std::vector<DependentInput> random_graph(std::mt19937_64& random) {
+  std::vector<DependentInput> inputs(1 + random() % 12);
+  for (std::size_t at = 0; at < inputs.size(); ++at) {
+    inputs[at].name = std::to_string(at);
     for (std::size_t other = 0; other < at; ++other) {
-      if (random() % 3 == 0) places[at].after.push_back(other);
+      if (random() % 3 == 0) inputs[at].after.push_back(other);
     }
   }
-  return places;
+  return inputs;
 }
 
 TEST(DependentsCore, NeverLeavesAnObjectWithoutItsDependenciesAndReachesItsGoal) {

@@ -86,7 +86,7 @@ ReconcileOutcome outcome(std::vector<DependentStatus> dependents) {
 
 TEST(DependentsReport, NamesTheFirstThatFailedOrWaits) {
   const DependentsReport waits("Shop web",
-                               {status("a", State::ready), status("b", State::unwanted),
+                               {status("a", State::ready), status("b", State::not_wanted),
                                 status("c", State::not_ready, "why"), status("d", State::waiting)});
   EXPECT_EQ(waits.condition().message, "c: why");
   EXPECT_EQ(waits.condition("Up").type, "Up");
@@ -94,7 +94,7 @@ TEST(DependentsReport, NamesTheFirstThatFailedOrWaits) {
   EXPECT_EQ(waits.str(), "a: Ready; b: NotWanted; c: NotReady: why; d: Waiting");
   const DependentsReport fails("Shop web", {status("a", State::waiting), status("b", State::failed, "bad")});
   EXPECT_EQ(fails.condition().reason, "Failed");
-  EXPECT_EQ(fails.blocked()->name, "b");
+  EXPECT_EQ(fails.first_problem()->name, "b");
   EXPECT_TRUE(DependentsReport("Shop web", {status("a", State::ready)}).ready());
   EXPECT_EQ(DependentsReport("Shop web", {status("a", State::deleting)}).condition().reason, "Deleting");
   EXPECT_EQ(refusal_of([&] { static_cast<void>(waits.at("x")); }),
@@ -125,9 +125,9 @@ TEST(DependentsReport, IsRetriedAsTheFailureThatIsRetriedSoonest) {
 
 TEST(DependentsReport, LooksAgainForWhatCausesNoEvent) {
   DependentStatus later = status("a", State::not_served, "it is not served");
-  later.look_again_in = std::chrono::minutes{1};
+  later.recheck_after = std::chrono::minutes{1};
   DependentStatus soon = status("b", State::waiting, "it is read");
-  soon.look_again_in = std::chrono::seconds{1};
+  soon.recheck_after = std::chrono::seconds{1};
   const DependentsReport settled("Shop web", {status("c", State::ready), later});
   EXPECT_TRUE(settled.ready());
   EXPECT_EQ(settled.condition().message, "all dependents are ready; not served: a");

@@ -54,29 +54,29 @@ class HelpersTest : public ::testing::Test {
              written.push_back(create_or_update<ConfigMap>(context, context.key(), [&](ConfigMap& map) {
                                  set_controller_reference(site, map.metadata);
                                  map.data["text"] = site.spec.text;
-                               }).written);
+                               }).operation);
            })
         .owns<ConfigMap>();
   }
 
   testing::Harness harness;
-  std::vector<Written> written;
+  std::vector<OperationResult> written;
 };
 
 TEST_F(HelpersTest, CreateOrUpdateSendsOnlyWhatIsMissing) {
   harness.add(keeper());
   harness.create({site("hello")});
   EXPECT_TRUE(harness.settle());
-  EXPECT_THAT(written, ElementsAre(Written::created, Written::unchanged)) << harness.str();
+  EXPECT_THAT(written, ElementsAre(OperationResult::created, OperationResult::unchanged)) << harness.str();
   EXPECT_EQ(harness.get<ConfigMap>(key)->data.at("text"), "hello");
   ASSERT_THAT(harness.get<ConfigMap>(key)->metadata.owner_references, SizeIs(1));
   EXPECT_EQ(harness.get<ConfigMap>(key)->metadata.owner_references[0].block_owner_deletion, true);
   harness.edit<ConfigMap>(key, [](ConfigMap& map) { map.data["theirs"] = "stays"; });
   EXPECT_TRUE(harness.settle());
-  EXPECT_EQ(written.back(), Written::unchanged);
+  EXPECT_EQ(written.back(), OperationResult::unchanged);
   harness.edit<Site>(key, [](Site& site) { site.spec.text = "bye"; });
   EXPECT_TRUE(harness.settle());
-  EXPECT_THAT(written, ::testing::Contains(Written::updated).Times(1)) << harness.str();
+  EXPECT_THAT(written, ::testing::Contains(OperationResult::updated).Times(1)) << harness.str();
   EXPECT_EQ(harness.get<ConfigMap>(key)->data.at("text"), "bye");
   EXPECT_EQ(harness.get<ConfigMap>(key)->data.at("theirs"), "stays");
 }
@@ -91,7 +91,7 @@ TEST_F(HelpersTest, CreateOrUpdateAsksTheServerIfTheCacheIsBehind) {
   late.enqueue(key);
   late.run_for(2h);
   ASSERT_FALSE(written.empty());
-  EXPECT_EQ(written.front(), Written::updated) << late.str();
+  EXPECT_EQ(written.front(), OperationResult::updated) << late.str();
   EXPECT_EQ(late.get<ConfigMap>(key)->data.at("text"), "new");
 }
 

@@ -24,9 +24,9 @@ class Endpoint {
       return http::Response{.status = 200, .headers = {}, .body = std::string(call.rest) + call.request.body};
     };
     server_.route(site, "/metrics", echo);
-    server_.route(site, "/healthz/", echo, {.access = http::Access::anyone});
+    server_.route(site, "/healthz/", echo, {.access = http::RouteAccess::anyone});
     server_.route(site, "/debug/", echo,
-                  {.access = http::Access::trusted, .methods = {http::Method::get, http::Method::put}});
+                  {.access = http::RouteAccess::trusted, .methods = {http::Method::get, http::Method::put}});
     server_.start();
     address_.sin_family = AF_INET;
     address_.sin_port = htons(server_.port(site));

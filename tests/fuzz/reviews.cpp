@@ -17,7 +17,7 @@ namespace {
 Webhook labelling() {
   return webhook_for(ResourceId("demo.example.com", "v1", "Demo", "demos"))
       .defaults([](DynamicObject& object, const AdmissionRequest&) { object.body()["seen"] = true; })
-      .validates([](const Validation<DynamicObject>&) { return Verdict::allow(); });
+      .validates([](const Validation<DynamicObject>&) { return ValidationResult::allow(); });
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ TEST_F(ManagerTest, ObjectsConvergeAndOwnWhatIsAppliedForThem) {
   world.wait_until([&] { return world.gadget("web").at({"status", "readyReplicas"}).integer_or(0) == 5; });
   EXPECT_EQ(world.config_map("web").at({"data", "image"}).string_or(""), "web:2");
   EXPECT_NO_THROW(running.stop());
-  const Totals totals = manager->totals();
+  const ManagerTotals totals = manager->totals();
   EXPECT_EQ(totals.objects, 1U);
   EXPECT_EQ(totals.counts.error, 0U);
   EXPECT_GE(totals.counts.success, 2U);

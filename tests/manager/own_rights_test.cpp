@@ -104,7 +104,8 @@ TEST_F(OwnRightsConcurrency, OfShardsAreUsed) {
 TEST_F(OwnRightsConcurrency, OfWebhooksAreUsed) {
   const auto setup = [](Manager& manager) {
     reconciles_gadgets(manager);
-    manager.add(webhook_for<Gadget>().validates([](const Validation<Gadget>&) { return Verdict(); }));
+    manager.add(
+        webhook_for<Gadget>().validates([](const Validation<Gadget>&) { return ValidationResult(); }));
   };
   apply({"--print-manifests", "--leader-elect=false"}, setup);
   Manager manager(world.client(), options());

@@ -92,7 +92,8 @@ Printed print_all() {
        "--manifest-namespace=apps", "--kubeconfig", "kubeconfig", "--workers=4", "--grace-period", "45s"},
       options, [](Manager& manager) {
         setup(manager);
-        manager.add(webhook_for<Site>().validates([](const Validation<Site>&) { return Verdict(); }));
+        manager.add(
+            webhook_for<Site>().validates([](const Validation<Site>&) { return ValidationResult(); }));
         manager.add_manifest({.objects = {Json::parse(R"({"apiVersion": "v1", "kind": "ConfigMap",
                                                  "metadata": {"name": "more", "namespace": "apps"}})")},
                               .own_rules = {{{""}, {"configmaps"}, {"get"}, {"more"}}},

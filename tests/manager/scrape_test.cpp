@@ -106,7 +106,8 @@ class ScrapeConcurrency : public ::testing::Test {
   }
   // Adds what few programs have: webhooks, another cluster, shards and spans.
   Scrape scrape_with_optional_parts() {
-    manager->add(webhook_for<Gadget>().validates([](const Validation<Gadget>&) { return Verdict::allow(); }));
+    manager->add(
+        webhook_for<Gadget>().validates([](const Validation<Gadget>&) { return ValidationResult::allow(); }));
     manager->serve_webhooks({.address = "127.0.0.1:0"});
     manager->clusters().engage({.name = "eu", .config = server.config()});
     Scrape ours = scrape_of_all();

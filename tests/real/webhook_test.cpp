@@ -49,10 +49,10 @@ class RealWebhooks : public ::testing::Test {
                       site.metadata.annotations.try_emplace("author", request.user.name);
                     })
                     .validates([](const Validation<Website>& it) {
-                      Verdict verdict;
+                      ValidationResult result;
                       if (it.object.spec.replicas.value_or(0) > 10)
-                        verdict.invalid("spec.replicas", "must be at most 10");
-                      return verdict;
+                        result.invalid("spec.replicas", "must be at most 10");
+                      return result;
                     }));
     manager.add(conversion_through<Website>().converts<OldWebsite>(
         [](const OldWebsite& from, Website& to) {

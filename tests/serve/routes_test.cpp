@@ -152,7 +152,7 @@ TEST(Routes, WhatAProxySentOnDoesNotComeFromThisMachine) {
 }
 
 struct Asked {
-  Access access;
+  RouteAccess access;
   const char* site_token;
   const char* given;  // nullptr: no header
   bool loopback;
@@ -161,13 +161,13 @@ struct Asked {
 
 TEST(Routes, AccessIsATable) {
   const Asked table[] = {
-      {Access::anyone, "", nullptr, false, 0},     {Access::anyone, "t", nullptr, false, 0},
-      {Access::token, "", nullptr, false, 0},      {Access::token, "t", nullptr, true, 401},
-      {Access::token, "t", "Bearer t", false, 0},  {Access::token, "t", "Bearer tt", false, 401},
-      {Access::token, "t", "Bearer ", false, 401}, {Access::token, "t", "Basic t", false, 401},
-      {Access::trusted, "", nullptr, false, 403},  {Access::trusted, "", nullptr, true, 0},
-      {Access::trusted, "t", nullptr, false, 401}, {Access::trusted, "t", "Bearer t", false, 0},
-      {Access::trusted, "t", nullptr, true, 401},  {Access::trusted, "", "Bearer ", false, 403}};
+      {RouteAccess::anyone, "", nullptr, false, 0},     {RouteAccess::anyone, "t", nullptr, false, 0},
+      {RouteAccess::token, "", nullptr, false, 0},      {RouteAccess::token, "t", nullptr, true, 401},
+      {RouteAccess::token, "t", "Bearer t", false, 0},  {RouteAccess::token, "t", "Bearer tt", false, 401},
+      {RouteAccess::token, "t", "Bearer ", false, 401}, {RouteAccess::token, "t", "Basic t", false, 401},
+      {RouteAccess::trusted, "", nullptr, false, 403},  {RouteAccess::trusted, "", nullptr, true, 0},
+      {RouteAccess::trusted, "t", nullptr, false, 401}, {RouteAccess::trusted, "t", "Bearer t", false, 0},
+      {RouteAccess::trusted, "t", nullptr, true, 401},  {RouteAccess::trusted, "", "Bearer ", false, 403}};
   for (const Asked& asked : table) {
     Request request{.headers = {{"Host", "localhost"}}};
     if (asked.given != nullptr) request.headers.add("Authorization", asked.given);
@@ -179,7 +179,7 @@ TEST(Routes, AccessIsATable) {
 }
 
 TEST(Routes, MethodsThatARouteDoesNotTakeAreRefusedAndNamed) {
-  const RouteOptions options{.access = Access::anyone, .methods = {Method::get, Method::put}};
+  const RouteOptions options{.access = RouteAccess::anyone, .methods = {Method::get, Method::put}};
   EXPECT_FALSE(refusal(options, {.method = Method::put}, false, ""));
   const auto refused = refusal(options, {.method = Method::post}, false, "");
   ASSERT_TRUE(refused);

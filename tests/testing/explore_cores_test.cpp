@@ -25,8 +25,8 @@ using ::testing::IsEmpty;
 TEST(Plan, IsPrintedAsSentencesAndAsCode) {
   const Plan plan{{crash_after({creation}), refuse({creation, 2}, 409), lose_answer({creation}),
                    restart_stale({.after = {edit}, .as_before = {creation}}), down_during({edit}),
-                   withhold("pods", {.from = {edit}, .until = {edit, 2}}, Delivery::merged),
-                   withhold("pods", {.from = {edit}}, Delivery::late)}};
+                   withhold("pods", {.from = {edit}, .until = {edit, 2}}, WithheldDelivery::merged),
+                   withhold("pods", {.from = {edit}}, WithheldDelivery::late)}};
   EXPECT_EQ(
       plan.str(),
       "crash right after create pods default/web, before its answer; then answer create pods default/web "
@@ -43,8 +43,8 @@ TEST(Plan, IsPrintedAsSentencesAndAsCode) {
     ek::testing::lose_answer({"create pods default/web"}),
     ek::testing::restart_stale({.after = {"workload: patch pods default/web"}, .as_before = {"create pods default/web"}}),
     ek::testing::down_during({"workload: patch pods default/web"}),
-    ek::testing::withhold("pods", {.from = {"workload: patch pods default/web"}, .until = {"workload: patch pods default/web", 2}}, ek::testing::Delivery::merged),
-    ek::testing::withhold("pods", {.from = {"workload: patch pods default/web"}, .until = {""}}, ek::testing::Delivery::late),
+    ek::testing::withhold("pods", {.from = {"workload: patch pods default/web"}, .until = {"workload: patch pods default/web", 2}}, ek::testing::WithheldDelivery::merged),
+    ek::testing::withhold("pods", {.from = {"workload: patch pods default/web"}, .until = {""}}, ek::testing::WithheldDelivery::late),
 }})");
   EXPECT_EQ(Plan{}.str(), "no step");
 }
@@ -103,7 +103,7 @@ TEST(PlanCore, RestartsWithAnOldStateAfterAWriteOfEitherSide) {
 }
 
 TEST(PlanCore, WithholdsFromAWriteUntilAfterAnother) {
-  PlanCore core({{withhold("pods", {.from = {edit}, .until = {edit, 2}}, Delivery::merged)}});
+  PlanCore core({{withhold("pods", {.from = {edit}, .until = {edit, 2}}, WithheldDelivery::merged)}});
   EXPECT_TRUE(core.concerns("pods"));
   EXPECT_FALSE(core.concerns("nodes"));
   EXPECT_FALSE(core.withholds("pods"));
@@ -115,13 +115,13 @@ TEST(PlanCore, WithholdsFromAWriteUntilAfterAnother) {
   EXPECT_TRUE(core.withholds("pods"));
   const auto release = core.next_release();
   ASSERT_TRUE(release.has_value());
-  EXPECT_EQ(release->delivery, Delivery::merged);
+  EXPECT_EQ(release->delivery, WithheldDelivery::merged);
   EXPECT_FALSE(core.withholds("pods"));
   EXPECT_FALSE(core.next_release().has_value());
 }
 
 TEST(PlanCore, EndsAWindowWhenNothingIsLeftToDo) {
-  PlanCore core({{withhold("pods", {.from = {edit}}, Delivery::late)}});
+  PlanCore core({{withhold("pods", {.from = {edit}}, WithheldDelivery::late)}});
   core.on_write(edit);
   EXPECT_FALSE(core.next_release().has_value());
   core.on_idle(true);
@@ -129,7 +129,7 @@ TEST(PlanCore, EndsAWindowWhenNothingIsLeftToDo) {
 }
 
 TEST(PlanCore, EndsAWindowAfterTenRuns) {
-  PlanCore core({{withhold("pods", {.from = {edit}, .until = {edit, 2}}, Delivery::late)}});
+  PlanCore core({{withhold("pods", {.from = {edit}, .until = {edit, 2}}, WithheldDelivery::late)}});
   core.on_write(edit);
   for (int run = 1; run < 10; ++run) core.on_run();
   EXPECT_FALSE(core.next_release().has_value());
@@ -138,7 +138,7 @@ TEST(PlanCore, EndsAWindowAfterTenRuns) {
 }
 
 TEST(PlanCore, EndsAWindowUntilAWriteThatDoesNotCome) {
-  PlanCore core({{withhold("pods", {.from = {edit}, .until = {creation}}, Delivery::late)}});
+  PlanCore core({{withhold("pods", {.from = {edit}, .until = {creation}}, WithheldDelivery::late)}});
   core.on_write(edit);
   core.on_idle(true);
   EXPECT_FALSE(core.next_release().has_value());
@@ -147,7 +147,7 @@ TEST(PlanCore, EndsAWindowUntilAWriteThatDoesNotCome) {
 }
 
 TEST(PlanCore, EndsAWindowThatWaitsForTheWorkloadOnceThatHasEnded) {
-  PlanCore core({{withhold("pods", {.from = {edit}, .until = {edit, 2}}, Delivery::late)}});
+  PlanCore core({{withhold("pods", {.from = {edit}, .until = {edit, 2}}, WithheldDelivery::late)}});
   core.on_write(edit);
   core.finish();
   core.on_idle(false);
@@ -311,7 +311,7 @@ TEST(Enumerator, PrunesNothingOnRequest) {
 }
 
 TEST(Enumerator, ShrinksAPlanToTheStepsThatMatter) {
-  const Step needed = crash_after({creation, 2});
+  const PlanStep needed = crash_after({creation, 2});
   const Plan plan{{lose_answer({creation}), needed, refuse({creation, 3}, 500)}};
   const Plan small = shrink(plan, [&](const Plan& tried) {
     return std::find(tried.steps.begin(), tried.steps.end(), needed) != tried.steps.end();

@@ -275,7 +275,7 @@ TEST(ExplorePlanted, SwallowedErrorOfAnUpdate) {
   const Exploration result = explore(make, create_and_update);
   EXPECT_TRUE(finds(result, ProblemKind::end_state)) << result.describe();
   ASSERT_FALSE(result.findings.empty());
-  EXPECT_EQ(result.findings[0].plan.steps[0].kind, StepKind::refusal) << result.describe();
+  EXPECT_EQ(result.findings[0].plan.steps[0].kind, PlanStepKind::refusal) << result.describe();
 }
 
 // ---- External data is removed when the object is not found, by what the process remembers.

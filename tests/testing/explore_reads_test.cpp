@@ -324,7 +324,7 @@ TEST(ExploreReads, AGuardThatEndsARunIsARead) {
   ASSERT_FALSE(result.findings.empty()) << result.describe();
   EXPECT_EQ(result.findings[0].plan,
             (Plan{{withhold("configmaps", {.from = {"workload: create configmaps default/pause"}},
-                            Delivery::late)}}));
+                            WithheldDelivery::late)}}));
   EXPECT_EQ(result.findings[0].problems[0].text,
             "configmaps default/main-data exists at the end, but not in the reference");
 }

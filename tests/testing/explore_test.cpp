@@ -123,7 +123,7 @@ void change_the_data(Harness& cluster) {
 }
 
 TEST(Explore, DeliversWhatWasWithheldForLongerThanAWatchLasts) {
-  for (const Delivery delivery : {Delivery::merged, Delivery::late}) {
+  for (const WithheldDelivery delivery : {WithheldDelivery::merged, WithheldDelivery::late}) {
     const Plan plan{{withhold("configmaps",
                               {.from = {"workload: patch configmaps default/main-data"},
                                .until = {"workload: create configmaps other/other"}},
@@ -142,7 +142,7 @@ TEST(Explore, AnOperatorThatSeesAnOwnerForTooLongMakesNothingForIt) {
     cluster.settle();
     create_once(cluster);
   };
-  for (const Delivery delivery : {Delivery::merged, Delivery::late}) {
+  for (const WithheldDelivery delivery : {WithheldDelivery::merged, WithheldDelivery::late}) {
     const Plan plan{{withhold("stores.test.evenkeel.dev",
                               {.from = {"workload: delete stores.test.evenkeel.dev default/main"},
                                .until = {"workload: create stores.test.evenkeel.dev default/main", 2}},

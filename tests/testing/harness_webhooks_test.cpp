@@ -23,9 +23,9 @@ Webhook gadget_webhook() {
         if (gadget.spec.image.empty()) gadget.spec.image = "web:9";
       })
       .validates([](const Validation<Gadget>& it) {
-        Verdict verdict;
-        if (it.object.spec.replicas > 5) verdict.invalid("spec.replicas", "must be at most 5");
-        return verdict;
+        ValidationResult result;
+        if (it.object.spec.replicas > 5) result.invalid("spec.replicas", "must be at most 5");
+        return result;
       });
 }
 
@@ -64,7 +64,7 @@ TEST(HarnessWebhooks, DenyWithTheWordsOfARealServer) {
 TEST(HarnessWebhooks, AreAskedAboutWritesOfControllersAndTheirRetries) {
   int asked = 0;
   const Webhook webhook = webhook_for<ConfigMap>().validates([&asked](const Validation<ConfigMap>&) {
-    return ++asked > 2 ? Verdict::allow() : Verdict::deny("not yet");
+    return ++asked > 2 ? ValidationResult::allow() : ValidationResult::deny("not yet");
   });
   const Harness harness =
       run(reconcile_gadget, {gadget("web")}, {.harness = {.expect_failures = true, .webhooks = {webhook}}});

@@ -35,17 +35,17 @@ Webhook webhook() {
       })
       .validates(
           [](const Validation<Website>& it) {
-            Verdict verdict;
+            ValidationResult result;
             if (it.request.operation == AdmissionOperation::remove)
-              return it.object.metadata.labels.contains("keep") ? Verdict::deny("it is kept")
-                                                                : Verdict::allow();
-            if (it.object.spec.image.empty()) verdict.required("spec.image", "it has no default");
+              return it.object.metadata.labels.contains("keep") ? ValidationResult::deny("it is kept")
+                                                                : ValidationResult::allow();
+            if (it.object.spec.image.empty()) result.required("spec.image", "it has no default");
             if (it.object.spec.replicas.value_or(0) > 10)
-              verdict.invalid("spec.replicas", "must be at most 10");
+              result.invalid("spec.replicas", "must be at most 10");
             if (it.old != nullptr && it.old->spec.image != it.object.spec.image)
-              verdict.warn("the image\nchanges");
+              result.warn("the image\nchanges");
             if (it.object.spec.image == "throw") throw std::runtime_error("no database");
-            return verdict;
+            return result;
           },
           {.operations = {AdmissionOperation::create, AdmissionOperation::update,
                           AdmissionOperation::remove}});
@@ -160,9 +160,10 @@ TEST(Webhook, DeniesAnObjectThatDoesNotFitTheType) {
 }
 
 TEST(Webhook, PassesTheStatusOfAnApiErrorThrough) {
-  const Webhook refusing = webhook_for<Website>().validates([](const Validation<Website>&) -> Verdict {
-    throw ApiError("get", {.code = 409, .reason = "Conflict", .message = "try again"});
-  });
+  const Webhook refusing =
+      webhook_for<Website>().validates([](const Validation<Website>&) -> ValidationResult {
+        throw ApiError("get", {.code = 409, .reason = "Conflict", .message = "try again"});
+      });
   const auto result = admit(refusing, Json::parse(document));
   EXPECT_EQ(result.status.code, 409);
   EXPECT_EQ(result.status.message, "try again");
@@ -173,8 +174,8 @@ TEST(Webhook, ServesKindsWithoutAType) {
       webhook_for(ResourceId("demo.example.com", "v2", "Website", "websites"))
           .defaults([](DynamicObject& object, const AdmissionRequest&) { object.set_label("seen", "yes"); })
           .validates([](const Validation<DynamicObject>& it) {
-            return it.object["spec"]["image"] == Json("bad") ? Verdict().invalid("spec.image", "bad")
-                                                             : Verdict::allow();
+            return it.object["spec"]["image"] == Json("bad") ? ValidationResult().invalid("spec.image", "bad")
+                                                             : ValidationResult::allow();
           });
   EXPECT_EQ(admit(untyped, Json::parse(document)).patch.dump(),
             R"([{"op":"add","path":"/metadata/labels/seen","value":"yes"}])");

@@ -19,12 +19,13 @@ const detail::BundleOwner owner{.service = {"ops", "demo-webhook"}, .hosts = {"1
 std::vector<Json> configurations(const WebhookTarget& to) {
   const std::vector<Webhook> webhooks = {
       webhook_for<Website>().defaults([](Website&, const AdmissionRequest&) {}),
-      webhook_for<OldWebsite>().validates([](const Validation<OldWebsite>&) { return Verdict::allow(); },
-                                          {.operations = {AdmissionOperation::remove},
-                                           .failure_policy = FailurePolicy::ignore,
-                                           .timeout = std::chrono::seconds{3},
-                                           .subresources = {"status"},
-                                           .match_conditions = {{"named", "object.metadata.name != ''"}}})};
+      webhook_for<OldWebsite>().validates(
+          [](const Validation<OldWebsite>&) { return ValidationResult::allow(); },
+          {.operations = {AdmissionOperation::remove},
+           .failure_policy = FailurePolicy::ignore,
+           .timeout = std::chrono::seconds{3},
+           .subresources = {"status"},
+           .match_conditions = {{"named", "object.metadata.name != ''"}}})};
   return webhook_configurations(webhooks, "demo", to);
 }
 

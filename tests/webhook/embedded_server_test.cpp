@@ -66,10 +66,10 @@ Webhook defaults_and_limits() {
         site.metadata.annotations.try_emplace("author", request.user.name);
       })
       .validates([](const Validation<Website>& it) {
-        Verdict verdict;
-        if (it.object.spec.replicas.value_or(0) > 10) verdict.invalid("spec.replicas", "must be at most 10");
-        if (it.object.spec.image == "old") verdict.warn("this image is old");
-        return verdict;
+        ValidationResult result;
+        if (it.object.spec.replicas.value_or(0) > 10) result.invalid("spec.replicas", "must be at most 10");
+        if (it.object.spec.image == "old") result.warn("this image is old");
+        return result;
       });
 }
 
@@ -123,7 +123,7 @@ TEST(EmbeddedServerConcurrency, GivesUpAWebhookThatIsTooSlow) {
   const Webhook webhook = webhook_for<Website>().validates(
       [left](const Validation<Website>&) {
         left.wait();
-        return Verdict::allow();
+        return ValidationResult::allow();
       },
       {.timeout = 1s});
   Cluster cluster(webhook);
@@ -138,7 +138,7 @@ TEST(EmbeddedServerConcurrency, ServesOthersWhileAWebhookIsSlow) {
   const Webhook webhook = webhook_for<Website>().validates([&](const Validation<Website>&) {
     entered.set_value();
     leave.get_future().wait();
-    return Verdict::allow();
+    return ValidationResult::allow();
   });
   Cluster cluster(webhook);
   cluster.configure(webhook, cluster.by_url());
@@ -153,9 +153,9 @@ TEST(EmbeddedServerConcurrency, ServesOthersWhileAWebhookIsSlow) {
 TEST(EmbeddedServerConcurrency, LetsAWebhookAskTheServerThatCallsIt) {
   std::optional<Client> client;
   const Webhook webhook = webhook_for<Website>().validates([&](const Validation<Website>& it) {
-    if (it.object.metadata.name == "inner") return Verdict::allow();
+    if (it.object.metadata.name == "inner") return ValidationResult::allow();
     client->create(site_of("inner", "nginx"));
-    return Verdict::allow();
+    return ValidationResult::allow();
   });
   Cluster cluster(webhook);
   client.emplace(cluster.api.config());

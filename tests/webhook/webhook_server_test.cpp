@@ -56,7 +56,7 @@ struct Running {
 TEST(WebhookServerConcurrency, AnswersOverTlsAndCounts) {
   Running running;
   running.server.add(webhook_for<Website>().validates([](const Validation<Website>& it) {
-    return it.object.spec.image == "bad" ? Verdict::deny("no") : Verdict::allow();
+    return it.object.spec.image == "bad" ? ValidationResult::deny("no") : ValidationResult::allow();
   }));
   EXPECT_EQ(running.server.problem(), "the server of the webhooks does not listen");
   running.server.start();
@@ -80,7 +80,7 @@ TEST(WebhookServerConcurrency, AnswersOthersWhileAFunctionIsSlow) {
       entered.set_value();
       leave.get_future().wait();
     }
-    return Verdict::allow();
+    return ValidationResult::allow();
   }));
   running.server.start();
   std::thread slow([&] { running.post("slow"); });
@@ -93,7 +93,7 @@ TEST(WebhookServerConcurrency, AnswersOthersWhileAFunctionIsSlow) {
 TEST(WebhookServerConcurrency, ServesWithAReplacedCertificate) {
   Running running;
   running.server.add(
-      webhook_for<Website>().validates([](const Validation<Website>&) { return Verdict::allow(); }));
+      webhook_for<Website>().validates([](const Validation<Website>&) { return ValidationResult::allow(); }));
   running.server.start();
   EXPECT_EQ(running.post("one").status, 200);
   running.authority = detail::make_authority("test", today());

@@ -38,7 +38,7 @@ enum class DependentState : std::uint8_t {
   ready,       ///< Its objects are as declared, and ready.
   not_ready,   ///< Its objects are as declared, but one is not ready.
   waiting,     ///< Not applied: another dependent must first become ready, or an old object be gone.
-  unwanted,    ///< It should not exist, and does not.
+  not_wanted,  ///< It should not exist, and does not.
   deleting,    ///< It should not exist, but objects of it or of dependents after it still do.
   not_served,  ///< Left out because the server does not serve its kind. See only_if_served.
   failed,      ///< A function of the program or a request threw.
@@ -51,20 +51,21 @@ EVENKEEL_API std::string_view state_name(DependentState state) noexcept;
 struct DependentStatus {
   std::string name = {};
   DependentState state = DependentState::waiting;
-  std::string message = {};       ///< Why it is in this state; empty if it is ready or unwanted.
+  std::string message = {};       ///< Why it is in this state; empty if it is ready or not wanted.
   std::size_t written = 0;        ///< Number of objects that the pass created or changed.
   std::size_t deleted = 0;        ///< Number of objects whose deletion the pass requested.
   std::exception_ptr error = {};  ///< If it failed.
   bool declared = true;           ///< False: no longer declared, but objects of it still exist.
   /// Time after which another pass is needed because no event reports the change. Zero: an event does.
-  Duration look_again_in = Duration::zero();
+  Duration recheck_after = Duration::zero();
 };
 
 /// Selection of the conditions that are written to the status of the owner.
 enum class DependentConditions : std::uint8_t {
   none,
   summary,  ///< "Ready".
-  each,     ///< "Ready", and one for each dependent: "ConfigReady" for "config". Without those unwanted.
+  each,     ///< "Ready", and one for each dependent: "ConfigReady" for "config". Without those that are not
+            ///< wanted.
 };
 
 /// The result of Dependents::reconcile(). Failures of dependents are in it, not thrown: end a reconcile with
@@ -78,12 +79,12 @@ class EVENKEEL_API DependentsReport {
   const std::vector<DependentStatus>& dependents() const noexcept { return dependents_; }
   /// Throws std::invalid_argument, naming the dependents, if none has this name.
   const DependentStatus& at(std::string_view name) const;
-  /// Returns true if every dependent is ready, unwanted or not served.
-  bool ready() const noexcept { return blocked() == nullptr; }
+  /// Returns true if every dependent is ready, not wanted or not served.
+  bool ready() const noexcept { return first_problem() == nullptr; }
   /// Returns the dependent that is reported first: one that failed, otherwise the first that prevents
   /// ready(). Null if there is none.
-  const DependentStatus* blocked() const noexcept;
-  /// Returns a condition of this type: "True", or "False" with the state of blocked() as its reason and
+  const DependentStatus* first_problem() const noexcept;
+  /// Returns a condition of this type: "True", or "False" with the state of first_problem() as its reason and
   /// "workload: Deployment default/web: 1 of 3 replicas are available" as its message.
   Condition condition(std::string type = "Ready") const;
   /// Sets and removes conditions of a status; see DependentConditions. For Context::patch_status().

@@ -19,12 +19,12 @@ namespace evenkeel {
 inline namespace v0 {
 
 /// The write that create_or_update() made.
-enum class Written : std::uint8_t { unchanged, created, updated };
+enum class OperationResult : std::uint8_t { unchanged, created, updated };
 
 template <class T>
-struct WriteOutcome {
+struct CreateOrUpdateResult {
   Snapshot<T> object = {};
-  Written written = Written::unchanged;
+  OperationResult operation = OperationResult::unchanged;
 };
 
 /// Creates or updates the object at `key` with the changes that `edit(T&)` makes; sends no request if it
@@ -36,7 +36,7 @@ struct WriteOutcome {
 /// that another client changed concurrently.
 /// Source: controller-runtime controllerutil.CreateOrUpdate; unlike it, sends only the difference.
 template <ObjectType T, class Edit>
-WriteOutcome<T> create_or_update(Context& context, const ObjectKey& key, Edit edit) {
+CreateOrUpdateResult<T> create_or_update(Context& context, const ObjectKey& key, Edit edit) {
   static_assert(detail::CheckedEdit<Edit, T>::passed);
   Snapshot<T> found = context.find<T>(key);
   if (!found) {
@@ -45,7 +45,7 @@ WriteOutcome<T> create_or_update(Context& context, const ObjectKey& key, Edit ed
     object.metadata.name = key.name;
     std::invoke(edit, object);
     try {
-      return {context.wrote(context.client().create(object)), Written::created};
+      return {context.wrote(context.client().create(object)), OperationResult::created};
     } catch (const ApiError& error) {
       if (!error.is_already_exists()) throw;
     }
@@ -54,7 +54,7 @@ WriteOutcome<T> create_or_update(Context& context, const ObjectKey& key, Edit ed
   const std::string before = found->metadata.resource_version;
   Snapshot<T> changed = context.patch(found, [&edit](T& object) { std::invoke(edit, object); });
   const bool same = changed->metadata.resource_version == before;
-  return {std::move(changed), same ? Written::unchanged : Written::updated};
+  return {std::move(changed), same ? OperationResult::unchanged : OperationResult::updated};
 }
 
 /// Sets a condition in the status of the object being reconciled, and sends it if it differs.

@@ -108,7 +108,7 @@ class EVENKEEL_API LeadershipLost : public Error {
 };
 
 /// Summary of a manager's run.
-struct Totals {
+struct ManagerTotals {
   std::size_t objects = 0;        ///< Objects of the reconciled kinds that the cache holds.
   ReconcileCounts counts = {};    ///< Sum over all controllers.
   LatencyHistogram latency = {};  ///< From event to reconcile, of all controllers.
@@ -215,7 +215,7 @@ class EVENKEEL_API Manager {
   /// and those registered with metrics(), to `sink`; the metrics of the process are not included.
   void collect(MetricSink& sink) const;
 
-  Totals totals() const;
+  ManagerTotals totals() const;
   /// Returns the state of the watches of all controllers in the home cluster.
   std::vector<WatchHealth> watch_health() const;
   /// Returns the CustomResourceDefinitions of the kinds that controllers reconcile or watch and that set

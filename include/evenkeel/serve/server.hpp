@@ -52,7 +52,7 @@ struct ServerCall {
 using Handler = std::function<Response(const ServerCall& call)>;
 
 /// Clients that may use a route.
-enum class Access : std::uint8_t {
+enum class RouteAccess : std::uint8_t {
   anyone,
   token,  ///< Clients that send the site's token. On a site without a token: anyone.
   /// Clients that send the site's token. On a site without a token, clients on this machine (such as `kubectl
@@ -63,7 +63,7 @@ enum class Access : std::uint8_t {
 };
 
 struct RouteOptions {
-  Access access = Access::token;
+  RouteAccess access = RouteAccess::token;
   std::vector<Method> methods = {Method::get};  ///< Others get 405. HEAD is allowed if GET is.
 };
 
@@ -88,8 +88,8 @@ struct SiteOptions {
   TlsPair tls_pair = {};        ///< Instead of files; Server::set_certificate() replaces it.
   std::string token = {};       ///< Expected in "Authorization: Bearer". Empty: see token_file.
   std::string token_file = {};  ///< File with the token, reread when it changes. Empty: no token.
-  /// Reviews the clients of all routes but those for Access::anyone, local clients included, in place of a
-  /// token. Null: no review.
+  /// Reviews the clients of all routes but those for RouteAccess::anyone, local clients included, in place of
+  /// a token. Null: no review.
   AccessReview access_review = {};
 };
 

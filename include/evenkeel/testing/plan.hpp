@@ -28,7 +28,7 @@ struct Moment {
   EVENKEEL_API std::string str() const;
 };
 
-enum class StepKind : std::uint8_t {
+enum class PlanStepKind : std::uint8_t {
   crash,                   ///< See crash_after().
   refusal,                 ///< See refuse().
   lost_answer,             ///< See lose_answer().
@@ -43,21 +43,21 @@ enum class StepKind : std::uint8_t {
 };
 
 /// Delivery of watch events that were withheld.
-enum class Delivery : std::uint8_t {
+enum class WithheldDelivery : std::uint8_t {
   late,    ///< All of them, in order.
   merged,  ///< Only the last state of each object, as after a list; nothing of objects that came and went.
 };
 
 /// One fault; made by the functions below.
-struct Step {
-  StepKind kind = StepKind::crash;
+struct PlanStep {
+  PlanStepKind kind = PlanStepKind::crash;
   Moment at = {};
   Moment other = {};          ///< as_before of restart_stale(); until of withhold() and overtake_at().
   int status = 0;             ///< HTTP status that refuse() returns.
   std::string resource = {};  ///< Resource whose events withhold() keeps back.
-  Delivery delivery = Delivery::late;
+  WithheldDelivery delivery = WithheldDelivery::late;
 
-  bool operator==(const Step&) const = default;
+  bool operator==(const PlanStep&) const = default;
   /// Returns a sentence: "crash right after create pods default/web-0, before its answer".
   EVENKEEL_API std::string str() const;
   /// Returns the C++ expression that makes it.
@@ -66,31 +66,31 @@ struct Step {
 
 /// The operator's process ends after a write of it was applied and before its answer arrives; it starts
 /// again at once, with an empty queue and an empty cache.
-EVENKEEL_API Step crash_after(Moment write);
+EVENKEEL_API PlanStep crash_after(Moment write);
 /// The server refuses a write of the operator with this code, such as 409 or 500, and does not apply it.
-EVENKEEL_API Step refuse(Moment write, int status);
+EVENKEEL_API PlanStep refuse(Moment write, int status);
 /// A write of the operator is applied, but the client gets a timeout instead of the answer.
-EVENKEEL_API Step lose_answer(Moment write);
+EVENKEEL_API PlanStep lose_answer(Moment write);
 
 /// The process ends at an explore point, before the call outside that it marks, and starts again at once. See
 /// Context::explore_point().
-EVENKEEL_API Step crash_at(Moment point);
+EVENKEEL_API PlanStep crash_at(Moment point);
 /// The process ends after the call outside that an explore point marks: when the effect that was given to
 /// Context::explore_point() has returned, else at the next request or point of the run, or at its end.
-EVENKEEL_API Step crash_past(Moment point);
+EVENKEEL_API PlanStep crash_past(Moment point);
 
 /// Leadership is lost right before a write of the operator, which is therefore not sent: the controllers are
 /// stopped and cancelled as by a manager, without grace, and writes throw NotLeader. When the run has ended,
 /// or waits 5 s later, another replica takes over, with an empty queue and an empty cache.
-EVENKEEL_API Step lose_leadership_before(Moment write);
+EVENKEEL_API PlanStep lose_leadership_before(Moment write);
 /// Likewise right after a write of the operator was applied and its answer has arrived.
-EVENKEEL_API Step lose_leadership_after(Moment write);
+EVENKEEL_API PlanStep lose_leadership_after(Moment write);
 
 /// The process is suspended at an explore point, before the outside call that it marks, and another replica
 /// takes over. When that replica has nothing left to do at that time, but not before `until`, a write of the
 /// workload, the process continues: it makes the call, and its writes throw NotLeader. This is the effect of
 /// a long pause of the process.
-EVENKEEL_API Step overtake_at(Moment point, Moment until = {});
+EVENKEEL_API PlanStep overtake_at(Moment point, Moment until = {});
 
 struct StaleRestart {
   Moment after = {};      ///< The process ends after this write of the operator or of the workload.
@@ -99,10 +99,10 @@ struct StaleRestart {
 /// The process starts again, and its watches and lists show an old state until it has nothing left to do at
 /// that time, or has begun ten runs; then they catch up. Reads that bypass the cache, and writes, see the
 /// current state. This is the effect of a list from the watch cache of a server that lags behind.
-EVENKEEL_API Step restart_stale(StaleRestart restart);
+EVENKEEL_API PlanStep restart_stale(StaleRestart restart);
 
 /// The process ends before a write of the workload, and starts again when the workload next lets time pass.
-EVENKEEL_API Step down_during(Moment workload_write);
+EVENKEEL_API PlanStep down_during(Moment workload_write);
 
 /// A part of a run, between two writes.
 struct Window {
@@ -112,11 +112,11 @@ struct Window {
 };
 /// Watches of one resource ("pods", "demos.demo.evenkeel.dev") do not deliver the events of a window until it
 /// ends, or until ten runs have begun in it.
-EVENKEEL_API Step withhold(std::string resource, Window window, Delivery delivery);
+EVENKEEL_API PlanStep withhold(std::string resource, Window window, WithheldDelivery delivery);
 
 /// Steps of one run. Each takes effect when its write occurs, independently of the others.
 struct Plan {
-  std::vector<Step> steps = {};
+  std::vector<PlanStep> steps = {};
 
   bool operator==(const Plan&) const = default;
   /// Returns the sentences of the steps, joined by "; then ".

@@ -19,7 +19,7 @@
 #include <evenkeel/base/export.hpp>
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/webhook/admission.hpp>
-#include <evenkeel/webhook/verdict.hpp>
+#include <evenkeel/webhook/validation_result.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
@@ -58,7 +58,7 @@ class EVENKEEL_API Webhook {
  public:
   /// Returns the document with its defaults; must keep unknown members.
   using Defaulter = std::function<Json(const AdmissionRequest& request)>;
-  using Validator = std::function<Verdict(const AdmissionRequest& request)>;
+  using Validator = std::function<ValidationResult(const AdmissionRequest& request)>;
 
   explicit Webhook(ResourceId resource) : resource_(std::move(resource)) {}
 
@@ -112,7 +112,7 @@ Json defaulted(const AdmissionRequest& request, const T& before, const T& after)
 ///
 ///     manager.add(ek::webhook_for<Website>()
 ///                     .defaults([](Website& site, const ek::AdmissionRequest&) { ... })
-///                     .validates([](const ek::Validation<Website>& it) -> ek::Verdict { ... }));
+///                     .validates([](const ek::Validation<Website>& it) -> ek::ValidationResult { ... }));
 ///
 /// An exception of a function denies the write: an ApiError with its status, a DecodeError of the object with
 /// 400, any other with 500.
@@ -142,14 +142,14 @@ class WebhookFor {
   /// names them.
   template <class F>
   requires std::same_as < std::invoke_result_t < F, const Validation<T>
-  & >, Verdict > WebhookFor&& validates(F check, WebhookOptions options = {}) && {
+  & >, ValidationResult > WebhookFor&& validates(F check, WebhookOptions options = {}) && {
     webhook_.set_validator(
         [check = std::move(check)](const AdmissionRequest& request) {
           std::optional<T> now, old;
           if (!request.object.is_null()) now = detail::decode_admitted<T>(request.object, request, "object");
           if (!request.old_object.is_null())
             old = detail::decode_admitted<T>(request.old_object, request, "oldObject");
-          if (!now && !old) return Verdict::allow();  // a connection has options only
+          if (!now && !old) return ValidationResult::allow();  // a connection has options only
           return check(
               Validation<T>{.object = now ? *now : *old, .old = old ? &*old : nullptr, .request = request});
         },

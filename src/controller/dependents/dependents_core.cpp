@@ -16,17 +16,17 @@ void append(std::string& names, const std::string& name) {
 }
 
 bool is_absent(DependentState state) {
-  return state == DependentState::unwanted || state == DependentState::not_served;
+  return state == DependentState::not_wanted || state == DependentState::not_served;
 }
 
 }  // namespace
 
-DependentsCore::DependentsCore(std::vector<DependentPlace> places, DependentPurpose purpose) {
+DependentsCore::DependentsCore(std::vector<DependentInput> inputs, DependentPurpose purpose) {
   const bool wanted = purpose == DependentPurpose::reconcile;
-  for (DependentPlace& place : places) {
+  for (DependentInput& input : inputs) {
     Node node;
-    node.after = std::move(place.after);
-    node.status.name = std::move(place.name);
+    node.after = std::move(input.after);
+    node.status.name = std::move(input.name);
     node.wanted = wanted;
     if (!wanted) node.status.state = DependentState::deleting;
     nodes_.push_back(std::move(node));
@@ -131,7 +131,7 @@ void DependentsCore::on_blocked(std::string why) {
 void DependentsCore::on_removed(Readiness gone) {
   Node& node = take(DependentCommand::remove);
   if (node.wanted) return;
-  node.status.state = gone.ready ? DependentState::unwanted : DependentState::deleting;
+  node.status.state = gone.ready ? DependentState::not_wanted : DependentState::deleting;
   node.status.message = gone.ready ? std::string() : std::move(gone.why_not);
 }
 

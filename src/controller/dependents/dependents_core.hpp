@@ -21,7 +21,7 @@ inline namespace v0 {
 namespace detail {
 
 /// A dependent in the graph.
-struct DependentPlace {
+struct DependentInput {
   std::string name = {};
   std::vector<std::size_t> after = {};  ///< Positions of the dependents that it depends on, all before it.
 };
@@ -55,7 +55,7 @@ enum class DependentPurpose : std::uint8_t {
 /// Thread safety: one thread at a time.
 class DependentsCore {
  public:
-  explicit DependentsCore(std::vector<DependentPlace> places,
+  explicit DependentsCore(std::vector<DependentInput> inputs,
                           DependentPurpose purpose = DependentPurpose::reconcile);
 
   std::optional<DependentStep> next();

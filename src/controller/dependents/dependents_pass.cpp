@@ -66,7 +66,7 @@ DependentStatus DependentsPass::status_of(const DependentsCore& core, std::size_
   const LateState* const kind = kind_of(entry);
   if (kind == nullptr) return status;
   if (status.state == DependentState::not_served || (waits && kind->kind == LateState::Kind::unread))
-    status.look_again_in = kind->recheck_after;
+    status.recheck_after = kind->recheck_after;
   return status;
 }
 
@@ -77,15 +77,15 @@ DependentsReport DependentsPass::stand_still() const {
   return {owner_text(), std::move(statuses)};
 }
 
-std::vector<DependentPlace> DependentsPass::look() {
+std::vector<DependentInput> DependentsPass::look() {
   for (const DependentKind& kind : graph_.kinds()) found_.push_back(look_for(kind));
-  std::vector<DependentPlace> places;
+  std::vector<DependentInput> inputs;
   for (const DependentNode& node : graph_.nodes()) {
-    places.push_back({node.name, node.after});
+    inputs.push_back({node.name, node.after});
     entries_.push_back({.node = &node, .mark = dependent_mark(graph_.name(), node.name)});
   }
-  add_undeclared(places);
-  return places;
+  add_undeclared(inputs);
+  return inputs;
 }
 
 DependentsPass::Found DependentsPass::look_for(const DependentKind& kind) const {
@@ -106,7 +106,7 @@ const LateState* DependentsPass::kind_of(const Entry& entry) const {
   return entry.node == nullptr ? nullptr : &found_[entry.node->kind].state;
 }
 
-void DependentsPass::add_undeclared(std::vector<DependentPlace>& places) {
+void DependentsPass::add_undeclared(std::vector<DependentInput>& inputs) {
   const std::string prefix = dependent_mark(graph_.name(), "");
   for (const Found& found : found_) {
     for (const OwnedDependent& object : found.objects) {
@@ -115,7 +115,7 @@ void DependentsPass::add_undeclared(std::vector<DependentPlace>& places) {
       const bool known = std::any_of(entries_.begin(), entries_.end(),
                                      [&](const Entry& entry) { return entry.mark == object.dependent; });
       if (!ours || known) continue;
-      places.push_back({object.dependent.substr(prefix.size()), {}});
+      inputs.push_back({object.dependent.substr(prefix.size()), {}});
       entries_.push_back({.mark = object.dependent});
     }
   }

@@ -45,9 +45,9 @@ class DependentsPass {
     std::exception_ptr error = {};
   };
 
-  std::vector<DependentPlace> look();
+  std::vector<DependentInput> look();
   Found look_for(const DependentKind& kind) const;
-  void add_undeclared(std::vector<DependentPlace>& places);
+  void add_undeclared(std::vector<DependentInput>& inputs);
   void perform(DependentsCore& core, const DependentStep& step);
   void decide(DependentsCore& core, const Entry& entry);
   void apply(DependentsCore& core, Entry& entry);

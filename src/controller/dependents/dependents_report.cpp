@@ -13,7 +13,7 @@ inline namespace v0 {
 namespace {
 
 bool is_settled(const DependentStatus& dependent) {
-  return dependent.state == DependentState::ready || dependent.state == DependentState::unwanted ||
+  return dependent.state == DependentState::ready || dependent.state == DependentState::not_wanted ||
          dependent.state == DependentState::not_served;
 }
 
@@ -41,11 +41,11 @@ std::string shortened(std::string text) {
 Result look_again(const std::vector<DependentStatus>& dependents) {
   const DependentStatus* first = nullptr;
   for (const DependentStatus& dependent : dependents) {
-    if (dependent.look_again_in <= Duration::zero()) continue;
-    if (first == nullptr || dependent.look_again_in < first->look_again_in) first = &dependent;
+    if (dependent.recheck_after <= Duration::zero()) continue;
+    if (first == nullptr || dependent.recheck_after < first->recheck_after) first = &dependent;
   }
   if (first == nullptr) return done();
-  return requeue_after(first->look_again_in, describe(*first)).with_priority(Lane::slow);
+  return requeue_after(first->recheck_after, describe(*first)).with_priority(Lane::slow);
 }
 
 // Returns the failure that decides when the run is repeated: that which is retried soonest.
@@ -77,7 +77,7 @@ std::string_view state_name(DependentState state) noexcept {
       return "NotReady";
     case DependentState::waiting:
       return "Waiting";
-    case DependentState::unwanted:
+    case DependentState::not_wanted:
       return "NotWanted";
     case DependentState::deleting:
       return "Deleting";
@@ -102,7 +102,7 @@ const DependentStatus& DependentsReport::at(std::string_view name) const {
                               "\"; there are: " + names);
 }
 
-const DependentStatus* DependentsReport::blocked() const noexcept {
+const DependentStatus* DependentsReport::first_problem() const noexcept {
   const DependentStatus* first = nullptr;
   for (const DependentStatus& dependent : dependents_) {
     if (dependent.state == DependentState::failed) return &dependent;
@@ -112,7 +112,7 @@ const DependentStatus* DependentsReport::blocked() const noexcept {
 }
 
 Condition DependentsReport::condition(std::string type) const {
-  const DependentStatus* const blocked_by = blocked();
+  const DependentStatus* const blocked_by = first_problem();
   if (blocked_by == nullptr)
     return {.type = std::move(type),
             .status = "True",
@@ -135,7 +135,7 @@ void DependentsReport::write_conditions(std::vector<Condition>& conditions, std:
   if (which != DependentConditions::each) return;
   for (const DependentStatus& dependent : dependents_) {
     std::string type = detail::dependent_condition_type(dependent.name);
-    if (!dependent.declared || dependent.state == DependentState::unwanted) {
+    if (!dependent.declared || dependent.state == DependentState::not_wanted) {
       remove_condition(conditions, type);
     } else {
       write({.type = std::move(type),

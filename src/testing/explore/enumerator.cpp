@@ -27,7 +27,7 @@ class Enumerator {
   const TracedWrite& write(Index at) const { return trace_.writes[at]; }
   bool is_seen(Index at) const { return sight_.is_watched(write(at)); }
   // Adds the plan, or counts it as pruned; `is_noticed`: what it hides can make a difference.
-  void add(bool matters, Step step, bool is_noticed = true);
+  void add(bool matters, PlanStep step, bool is_noticed = true);
 
   void add_crashes();
   void add_faults();
@@ -77,7 +77,7 @@ Plans Enumerator::run() {
   return std::move(plans_);
 }
 
-void Enumerator::add(bool matters, Step step, bool is_noticed) {
+void Enumerator::add(bool matters, PlanStep step, bool is_noticed) {
   if ((matters && is_noticed) || all()) {
     plans_.plans.push_back({{std::move(step)}});
   } else {
@@ -205,12 +205,12 @@ void Enumerator::add_windows() {
 // A cache shows the operator's own writes at once, so that only other changes can be withheld.
 void Enumerator::add_windows_of(Index change) {
   const TracedWrite& from = write(change);
-  add(from.of_workload, withhold(from.resource, {.from = from.moment}, Delivery::late),
+  add(from.of_workload, withhold(from.resource, {.from = from.moment}, WithheldDelivery::late),
       is_noticed_late(change, last_before_idle(change)));
   for (const Index later : later_changes(change)) {
     const bool matters = from.of_workload && undoes(change, later);
     const Window window{.from = from.moment, .until = write(later).moment};
-    add(matters, withhold(from.resource, window, Delivery::merged), is_noticed_late(change, later));
+    add(matters, withhold(from.resource, window, WithheldDelivery::merged), is_noticed_late(change, later));
   }
 }
 
@@ -249,15 +249,15 @@ bool Enumerator::undoes(Index change, Index later) const {
 
 // Two faults at different writes or points: the second one meets what is done again after the first.
 void Enumerator::add_pairs() {
-  std::vector<Step> faults;
+  std::vector<PlanStep> faults;
   for (const Plan& plan : plans_.plans) {
-    const StepKind kind = plan.steps.front().kind;
-    if (kind == StepKind::crash || kind == StepKind::lost_answer || kind == StepKind::crash_at_point ||
-        kind == StepKind::crash_past_point)
+    const PlanStepKind kind = plan.steps.front().kind;
+    if (kind == PlanStepKind::crash || kind == PlanStepKind::lost_answer ||
+        kind == PlanStepKind::crash_at_point || kind == PlanStepKind::crash_past_point)
       faults.push_back(plan.steps.front());
   }
-  for (const Step& first : faults) {
-    for (const Step& second : faults) {
+  for (const PlanStep& first : faults) {
+    for (const PlanStep& second : faults) {
       if (position(first.at) < position(second.at)) plans_.plans.push_back({{first, second}});
     }
   }

@@ -171,8 +171,9 @@ std::string text_of(const Finding& finding, std::size_t number, bool has_outside
   if (finding.alike > 0)
     text += "   Other plans with the same first problem: " + std::to_string(finding.alike) + "\n";
   const std::string function = has_outside ? "explore<Outside>" : "explore";
-  const bool has_replicas = std::any_of(finding.plan.steps.begin(), finding.plan.steps.end(),
-                                        [](const Step& step) { return step.kind == StepKind::overtaken; });
+  const bool has_replicas =
+      std::any_of(finding.plan.steps.begin(), finding.plan.steps.end(),
+                  [](const PlanStep& step) { return step.kind == PlanStepKind::overtaken; });
   text += "\n   To reproduce it:\n" +
           indented("const auto result = ek::testing::" + function + "(make, workload, {.plans = {" +
                        finding.plan.code() + (has_replicas ? "}, .replicas = 2});" : "}});") +

@@ -238,10 +238,11 @@ void Interventions::end_at(const Moment& point) {
 
 // Adds the steps that have begun to the timeline: those that follow a write, after it.
 void Interventions::show_steps(bool before_write) {
-  for (Step& step : plan_.take_effective()) steps_to_show_.push_back(std::move(step));
-  std::erase_if(steps_to_show_, [&](const Step& step) {
-    const bool follows = step.kind == StepKind::crash || step.kind == StepKind::lost_answer ||
-                         step.kind == StepKind::stale_restart || step.kind == StepKind::leadership_lost_after;
+  for (PlanStep& step : plan_.take_effective()) steps_to_show_.push_back(std::move(step));
+  std::erase_if(steps_to_show_, [&](const PlanStep& step) {
+    const bool follows = step.kind == PlanStepKind::crash || step.kind == PlanStepKind::lost_answer ||
+                         step.kind == PlanStepKind::stale_restart ||
+                         step.kind == PlanStepKind::leadership_lost_after;
     if (before_write && follows) return false;
     if (options_.keeps_timeline) timeline_.add_step(now(), step);
     return true;

@@ -81,7 +81,7 @@ class Interventions final : public HarnessHooks, public std::enable_shared_from_
   const Trace& trace() const { return trace_; }
   const Timeline& timeline() const { return timeline_; }
   apiserver::SharedCore& core() const { return *core_; }
-  std::vector<Step> missed() const { return plan_.missed(); }
+  std::vector<PlanStep> missed() const { return plan_.missed(); }
   /// Numbers of the runs that a step hit.
   const std::set<std::size_t>& runs_hit() const { return runs_hit_; }
   /// Texts of the writes after leadership was lost that the run's stop token did not end.
@@ -126,7 +126,7 @@ class Interventions final : public HarnessHooks, public std::enable_shared_from_
   std::optional<apiserver::World> world_;      // before the write in progress
   Trace trace_;
   Timeline timeline_;
-  std::vector<Step> steps_to_show_;
+  std::vector<PlanStep> steps_to_show_;
   std::deque<std::function<void()>> deliveries_;
   std::vector<std::weak_ptr<WatchFilter>> filters_;
   std::shared_ptr<apiserver::SharedCore> old_core_;  // while the cache is stale

@@ -105,9 +105,9 @@ void check_end(const RunRecord& run, std::vector<Problem>& out) {
 
 // Steps after which states may be skipped legitimately, and work done for a state that is gone.
 bool hides_states(const Plan& plan) {
-  return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) {
-    return step.kind == StepKind::stale_restart || step.kind == StepKind::downtime ||
-           step.kind == StepKind::withheld;
+  return std::any_of(plan.steps.begin(), plan.steps.end(), [](const PlanStep& step) {
+    return step.kind == PlanStepKind::stale_restart || step.kind == PlanStepKind::downtime ||
+           step.kind == PlanStepKind::withheld;
   });
 }
 
@@ -197,10 +197,10 @@ std::vector<Problem> differences_of(const RunRecord& first, const RunRecord& sec
 std::vector<Problem> judge(const RunRecord& reference, const RunRecord& run, const Plan& plan,
                            const ExploreOptions& options) {
   std::vector<Problem> problems;
-  for (const Step& step : run.missed)
+  for (const PlanStep& step : run.missed)
     problems.push_back({ProblemKind::not_reached, "this step never took effect: " + step.str()});
-  for (const Step& step : plan.steps) {
-    if (step.kind == StepKind::stale_restart && reference.trace.find(step.other) == nullptr)
+  for (const PlanStep& step : plan.steps) {
+    if (step.kind == PlanStepKind::stale_restart && reference.trace.find(step.other) == nullptr)
       problems.push_back({ProblemKind::not_reached, "the reference has no " + step.other.str()});
   }
   for (const std::string& write : run.late_writes)
@@ -226,7 +226,7 @@ std::vector<Problem> judge(const RunRecord& reference, const RunRecord& run, con
 bool is_blocked(const RunRecord& run, const Plan& plan) {
   return !run.workload_error.empty() &&
          std::any_of(plan.steps.begin(), plan.steps.end(),
-                     [](const Step& step) { return step.kind == StepKind::withheld; });
+                     [](const PlanStep& step) { return step.kind == PlanStepKind::withheld; });
 }
 
 }  // namespace testing::detail

@@ -27,7 +27,7 @@ struct RunRecord {
   std::string workload_error = {};             ///< Exception of the workload.
   std::vector<std::string> late_changes = {};  ///< Changes by one more run of each key, once settled.
   std::set<std::string> exceptions = {};       ///< Thrown by reconciles, and not explained by a request.
-  std::vector<Step> missed = {};               ///< Steps of the plan that have not taken effect.
+  std::vector<PlanStep> missed = {};           ///< Steps of the plan that have not taken effect.
   std::vector<std::string> late_writes = {};   ///< After leadership was lost, without the run's stop token.
   std::shared_ptr<const OutsideState> outside = {};    ///< Null if nothing is outside.
   std::vector<std::string> late_changes_outside = {};  ///< Like late_changes, but outside of the cluster.

@@ -18,15 +18,15 @@ std::string code_of(const Moment& moment) {
   return "{" + quoted(moment.write) + (moment.nth == 1 ? "" : ", " + std::to_string(moment.nth)) + "}";
 }
 
-std::string window_text(const Step& step) {
+std::string window_text(const PlanStep& step) {
   const std::string end =
       step.other.write.empty() ? "nothing is left to do at that time" : "right after " + step.other.str();
-  const char* const how =
-      step.delivery == Delivery::late ? ", then arrive in order" : ", then only the last states arrive";
+  const char* const how = step.delivery == WithheldDelivery::late ? ", then arrive in order"
+                                                                  : ", then only the last states arrive";
   return "events of " + step.resource + " from " + step.at.str() + " on wait until " + end + how;
 }
 
-std::string overtaking_end(const Step& step) {
+std::string overtaking_end(const PlanStep& step) {
   if (step.other.write.empty()) return "when nothing is left to do at that time";
   return "when nothing is left to do after " + step.other.str();
 }
@@ -37,108 +37,109 @@ std::string Moment::str() const {
   return write + (nth == 1 ? "" : " (" + std::to_string(nth) + ")");
 }
 
-std::string Step::str() const {
+std::string PlanStep::str() const {
   switch (kind) {
-    case StepKind::crash:
+    case PlanStepKind::crash:
       return "crash right after " + at.str() + ", before its answer";
-    case StepKind::refusal:
+    case PlanStepKind::refusal:
       return "answer " + at.str() + " with " + std::to_string(status) + " without applying it";
-    case StepKind::lost_answer:
+    case PlanStepKind::lost_answer:
       return "apply " + at.str() + " and lose the answer";
-    case StepKind::stale_restart:
+    case PlanStepKind::stale_restart:
       return "restart after " + at.str() + " with the cache as before " + other.str();
-    case StepKind::downtime:
+    case PlanStepKind::downtime:
       return "no process runs during " + at.str();
-    case StepKind::withheld:
+    case PlanStepKind::withheld:
       return window_text(*this);
-    case StepKind::crash_at_point:
+    case PlanStepKind::crash_at_point:
       return "crash at " + at.str() + ", before its effect";
-    case StepKind::crash_past_point:
+    case PlanStepKind::crash_past_point:
       return "crash past " + at.str() + ", after its effect";
-    case StepKind::leadership_lost_before:
+    case PlanStepKind::leadership_lost_before:
       return "lose leadership right before " + at.str();
-    case StepKind::leadership_lost_after:
+    case PlanStepKind::leadership_lost_after:
       return "lose leadership right after " + at.str();
-    case StepKind::overtaken:
+    case PlanStepKind::overtaken:
       return "another replica takes over at " + at.str() + ", whose effect follows " + overtaking_end(*this);
   }
   return {};
 }
 
-std::string Step::code() const {
+std::string PlanStep::code() const {
   const std::string scope = "ek::testing::";
   switch (kind) {
-    case StepKind::crash:
+    case PlanStepKind::crash:
       return scope + "crash_after(" + code_of(at) + ")";
-    case StepKind::refusal:
+    case PlanStepKind::refusal:
       return scope + "refuse(" + code_of(at) + ", " + std::to_string(status) + ")";
-    case StepKind::lost_answer:
+    case PlanStepKind::lost_answer:
       return scope + "lose_answer(" + code_of(at) + ")";
-    case StepKind::stale_restart:
+    case PlanStepKind::stale_restart:
       return scope + "restart_stale({.after = " + code_of(at) + ", .as_before = " + code_of(other) + "})";
-    case StepKind::downtime:
+    case PlanStepKind::downtime:
       return scope + "down_during(" + code_of(at) + ")";
-    case StepKind::withheld:
+    case PlanStepKind::withheld:
       return scope + "withhold(" + quoted(resource) + ", {.from = " + code_of(at) +
              ", .until = " + code_of(other) + "}, " + scope +
-             (delivery == Delivery::late ? "Delivery::late)" : "Delivery::merged)");
-    case StepKind::crash_at_point:
+             (delivery == WithheldDelivery::late ? "WithheldDelivery::late)" : "WithheldDelivery::merged)");
+    case PlanStepKind::crash_at_point:
       return scope + "crash_at(" + code_of(at) + ")";
-    case StepKind::crash_past_point:
+    case PlanStepKind::crash_past_point:
       return scope + "crash_past(" + code_of(at) + ")";
-    case StepKind::leadership_lost_before:
+    case PlanStepKind::leadership_lost_before:
       return scope + "lose_leadership_before(" + code_of(at) + ")";
-    case StepKind::leadership_lost_after:
+    case PlanStepKind::leadership_lost_after:
       return scope + "lose_leadership_after(" + code_of(at) + ")";
-    case StepKind::overtaken:
+    case PlanStepKind::overtaken:
       return scope + "overtake_at(" + code_of(at) + (other.write.empty() ? "" : ", " + code_of(other)) + ")";
   }
   return {};
 }
 
-Step crash_after(Moment write) {
-  return {.kind = StepKind::crash, .at = std::move(write)};
+PlanStep crash_after(Moment write) {
+  return {.kind = PlanStepKind::crash, .at = std::move(write)};
 }
 
-Step refuse(Moment write, int status) {
-  return {.kind = StepKind::refusal, .at = std::move(write), .status = status};
+PlanStep refuse(Moment write, int status) {
+  return {.kind = PlanStepKind::refusal, .at = std::move(write), .status = status};
 }
 
-Step lose_answer(Moment write) {
-  return {.kind = StepKind::lost_answer, .at = std::move(write)};
+PlanStep lose_answer(Moment write) {
+  return {.kind = PlanStepKind::lost_answer, .at = std::move(write)};
 }
 
-Step crash_at(Moment point) {
-  return {.kind = StepKind::crash_at_point, .at = std::move(point)};
+PlanStep crash_at(Moment point) {
+  return {.kind = PlanStepKind::crash_at_point, .at = std::move(point)};
 }
 
-Step crash_past(Moment point) {
-  return {.kind = StepKind::crash_past_point, .at = std::move(point)};
+PlanStep crash_past(Moment point) {
+  return {.kind = PlanStepKind::crash_past_point, .at = std::move(point)};
 }
 
-Step lose_leadership_before(Moment write) {
-  return {.kind = StepKind::leadership_lost_before, .at = std::move(write)};
+PlanStep lose_leadership_before(Moment write) {
+  return {.kind = PlanStepKind::leadership_lost_before, .at = std::move(write)};
 }
 
-Step lose_leadership_after(Moment write) {
-  return {.kind = StepKind::leadership_lost_after, .at = std::move(write)};
+PlanStep lose_leadership_after(Moment write) {
+  return {.kind = PlanStepKind::leadership_lost_after, .at = std::move(write)};
 }
 
-Step overtake_at(Moment point, Moment until) {
-  return {.kind = StepKind::overtaken, .at = std::move(point), .other = std::move(until)};
+PlanStep overtake_at(Moment point, Moment until) {
+  return {.kind = PlanStepKind::overtaken, .at = std::move(point), .other = std::move(until)};
 }
 
-Step restart_stale(StaleRestart restart) {
-  return {
-      .kind = StepKind::stale_restart, .at = std::move(restart.after), .other = std::move(restart.as_before)};
+PlanStep restart_stale(StaleRestart restart) {
+  return {.kind = PlanStepKind::stale_restart,
+          .at = std::move(restart.after),
+          .other = std::move(restart.as_before)};
 }
 
-Step down_during(Moment workload_write) {
-  return {.kind = StepKind::downtime, .at = std::move(workload_write)};
+PlanStep down_during(Moment workload_write) {
+  return {.kind = PlanStepKind::downtime, .at = std::move(workload_write)};
 }
 
-Step withhold(std::string resource, Window window, Delivery delivery) {
-  return {.kind = StepKind::withheld,
+PlanStep withhold(std::string resource, Window window, WithheldDelivery delivery) {
+  return {.kind = PlanStepKind::withheld,
           .at = std::move(window.from),
           .other = std::move(window.until),
           .resource = std::move(resource),
@@ -147,13 +148,13 @@ Step withhold(std::string resource, Window window, Delivery delivery) {
 
 std::string Plan::str() const {
   std::string text;
-  for (const Step& step : steps) text += (text.empty() ? "" : "; then ") + step.str();
+  for (const PlanStep& step : steps) text += (text.empty() ? "" : "; then ") + step.str();
   return text.empty() ? "no step" : text;
 }
 
 std::string Plan::code() const {
   std::string text = "ek::testing::Plan{{";
-  for (const Step& step : steps) text += "\n    " + step.code() + ",";
+  for (const PlanStep& step : steps) text += "\n    " + step.code() + ",";
   return text + "\n}}";
 }
 

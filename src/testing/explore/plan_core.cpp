@@ -9,7 +9,7 @@ inline namespace v0 {
 namespace testing::detail {
 
 PlanCore::PlanCore(Plan plan) {
-  for (Step& step : plan.steps) steps_.push_back({.step = std::move(step)});
+  for (PlanStep& step : plan.steps) steps_.push_back({.step = std::move(step)});
 }
 
 Treatment PlanCore::on_write(const std::string& write) {
@@ -20,7 +20,7 @@ Treatment PlanCore::on_write(const std::string& write) {
   };
   // A write that is not sent does not count: the other steps wait for that of the next replica.
   const auto lost = std::find_if(steps_.begin(), steps_.end(), [&](const Progress& progress) {
-    return begins(progress) && progress.step.kind == StepKind::leadership_lost_before;
+    return begins(progress) && progress.step.kind == PlanStepKind::leadership_lost_before;
   });
   if (lost != steps_.end() && !of_workload) {
     --writes_[write];
@@ -35,41 +35,41 @@ Treatment PlanCore::on_write(const std::string& write) {
 
 void PlanCore::begin(Progress& progress, Treatment& treatment, bool of_workload) {
   using Kind = Treatment::Kind;
-  const Step& step = progress.step;
+  const PlanStep& step = progress.step;
   switch (step.kind) {
-    case StepKind::crash:
+    case PlanStepKind::crash:
       if (of_workload) return;
       treatment.kind = Kind::crash;
       break;
-    case StepKind::refusal:
+    case PlanStepKind::refusal:
       if (of_workload) return;
       treatment.kind = Kind::refuse;
       treatment.status = step.status;
       break;
-    case StepKind::lost_answer:
+    case PlanStepKind::lost_answer:
       if (of_workload) return;
       treatment.kind = Kind::lose;
       break;
-    case StepKind::stale_restart:
+    case PlanStepKind::stale_restart:
       if (!of_workload) treatment.kind = Kind::crash;
       break;  // the process ends after the write
-    case StepKind::downtime:
+    case PlanStepKind::downtime:
       restart_ = Restart{};
       break;
-    case StepKind::withheld:
+    case PlanStepKind::withheld:
       progress.holds = true;
       break;
-    case StepKind::leadership_lost_before:
+    case PlanStepKind::leadership_lost_before:
       if (of_workload) return;
       treatment.kind = Kind::withdraw;
       lost_leadership_ = true;
       break;
-    case StepKind::leadership_lost_after:
+    case PlanStepKind::leadership_lost_after:
       if (of_workload) return;
       break;  // see on_written()
-    case StepKind::crash_at_point:
-    case StepKind::crash_past_point:
-    case StepKind::overtaken:
+    case PlanStepKind::crash_at_point:
+    case PlanStepKind::crash_past_point:
+    case PlanStepKind::overtaken:
       return;
   }
   take_effect(progress);
@@ -84,9 +84,9 @@ void PlanCore::on_written(const Treatment& treated) {
   if (treated.kind == Treatment::Kind::crash) restart_ = Restart{};
   for (Progress& progress : steps_) {
     const bool begins_here = progress.begun && progress.step.at == treated.moment;
-    if (begins_here && progress.step.kind == StepKind::stale_restart)
+    if (begins_here && progress.step.kind == PlanStepKind::stale_restart)
       restart_ = Restart{.as_before = progress.step.other};
-    if (begins_here && progress.step.kind == StepKind::leadership_lost_after) lost_leadership_ = true;
+    if (begins_here && progress.step.kind == PlanStepKind::leadership_lost_after) lost_leadership_ = true;
     if (progress.holds && progress.step.other == treated.moment) progress.ends = true;
   }
   if (standing_ && standing_->until == treated.moment) standing_->is_past = true;
@@ -96,13 +96,13 @@ Moment PlanCore::on_point(const std::string& point, bool has_end) {
   const Moment moment{point, ++writes_[point]};
   for (Progress& progress : steps_) {
     if (progress.begun || progress.step.at != moment) continue;
-    if (progress.step.kind == StepKind::crash_at_point) {
+    if (progress.step.kind == PlanStepKind::crash_at_point) {
       restart_ = Restart{};
       take_effect(progress);
-    } else if (progress.step.kind == StepKind::crash_past_point && !has_end) {
+    } else if (progress.step.kind == PlanStepKind::crash_past_point && !has_end) {
       is_dying_ = true;
       take_effect(progress);
-    } else if (progress.step.kind == StepKind::overtaken) {
+    } else if (progress.step.kind == PlanStepKind::overtaken) {
       overtaken_ = true;
       standing_ = Standing{.until = progress.step.other, .is_past = progress.step.other.write.empty()};
       take_effect(progress);
@@ -114,7 +114,7 @@ Moment PlanCore::on_point(const std::string& point, bool has_end) {
 
 void PlanCore::on_point_end(const Moment& point) {
   for (Progress& progress : steps_) {
-    if (progress.begun || progress.step.at != point || progress.step.kind != StepKind::crash_past_point)
+    if (progress.begun || progress.step.at != point || progress.step.kind != PlanStepKind::crash_past_point)
       continue;
     restart_ = Restart{};
     take_effect(progress);
@@ -144,7 +144,7 @@ void PlanCore::on_idle(bool more) {
 
 bool PlanCore::may_be_overtaken() const {
   return std::any_of(steps_.begin(), steps_.end(), [](const Progress& progress) {
-    return progress.step.kind == StepKind::overtaken && !progress.begun;
+    return progress.step.kind == PlanStepKind::overtaken && !progress.begun;
   });
 }
 
@@ -175,7 +175,7 @@ bool PlanCore::withholds(std::string_view resource) const {
 
 bool PlanCore::concerns(std::string_view resource) const {
   return std::any_of(steps_.begin(), steps_.end(), [resource](const Progress& progress) {
-    return progress.step.kind == StepKind::withheld && progress.step.resource == resource;
+    return progress.step.kind == PlanStepKind::withheld && progress.step.resource == resource;
   });
 }
 
@@ -188,12 +188,12 @@ std::optional<Release> PlanCore::next_release() {
   return std::nullopt;
 }
 
-std::vector<Step> PlanCore::take_effective() {
+std::vector<PlanStep> PlanCore::take_effective() {
   return std::exchange(effective_, {});
 }
 
-std::vector<Step> PlanCore::missed() const {
-  std::vector<Step> missed;
+std::vector<PlanStep> PlanCore::missed() const {
+  std::vector<PlanStep> missed;
   for (const Progress& progress : steps_) {
     if (!progress.begun) missed.push_back(progress.step);
   }

@@ -55,7 +55,7 @@ struct Restart {
 /// End of a window: the events of a resource that were withheld are due.
 struct Release {
   std::string resource = {};
-  Delivery delivery = Delivery::late;
+  WithheldDelivery delivery = WithheldDelivery::late;
 };
 
 class PlanCore {
@@ -90,13 +90,13 @@ class PlanCore {
   bool concerns(std::string_view resource) const;
   std::optional<Release> next_release();
   /// Returns the steps that took effect since the last call.
-  std::vector<Step> take_effective();
+  std::vector<PlanStep> take_effective();
   /// Returns the steps that have not taken effect.
-  std::vector<Step> missed() const;
+  std::vector<PlanStep> missed() const;
 
  private:
   struct Progress {
-    Step step;
+    PlanStep step;
     bool begun = false;
     bool holds = false;    // of a withheld step
     std::size_t runs = 0;  // that began while it held
@@ -119,7 +119,7 @@ class PlanCore {
   bool lost_leadership_ = false;
   bool overtaken_ = false;  // the process is to stand still
   std::optional<Standing> standing_;
-  std::vector<Step> effective_;
+  std::vector<PlanStep> effective_;
   bool finished_ = false;
 };
 

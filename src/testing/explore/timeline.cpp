@@ -77,7 +77,7 @@ void Timeline::add_write(const TracedWrite& write) {
   add(write.at, write.moment.str() + changes_of(write), "");
 }
 
-void Timeline::add_step(Duration at, const Step& step) {
+void Timeline::add_step(Duration at, const PlanStep& step) {
   add(at, ">>> " + step.str(), "");
 }
 

@@ -22,7 +22,7 @@ class Timeline {
  public:
   /// Appends a write, with its most telling changes.
   void add_write(const TracedWrite& write);
-  void add_step(Duration at, const Step& step);
+  void add_step(Duration at, const PlanStep& step);
   /// Appends what happens outside of the cluster's objects: a point, a new process.
   void add_fact(Duration at, const std::string& text) { add(at, text, ""); }
   void add_run(const ReconcileRun& run);

@@ -68,9 +68,9 @@ void WatchFilter::deliver(std::string_view piece) {
   inner_->on_data(piece);
 }
 
-void WatchFilter::release(Delivery delivery) {
+void WatchFilter::release(WithheldDelivery delivery) {
   const std::string kept = std::exchange(kept_, {});
-  if (delivery == Delivery::late) {
+  if (delivery == WithheldDelivery::late) {
     if (!kept.empty()) deliver(kept);
   } else if (const std::string merged = merged_events(kept); !merged.empty()) {
     deliver(merged);

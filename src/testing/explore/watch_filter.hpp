@@ -54,7 +54,7 @@ class WatchFilter final : public http::StreamHandler {
 
   const std::string& resource() const { return resource_; }
   /// Delivers what was withheld.
-  void release(Delivery delivery);
+  void release(WithheldDelivery delivery);
 
  private:
   // The first state is delivered always: without it, a controller would not begin.

@@ -12,31 +12,31 @@
 namespace evenkeel {
 inline namespace v0 {
 
-/// Collects what is wrong with an object; an empty verdict allows the write.
+/// The problems found in an object; an empty result allows the write.
 ///
-///     ek::Verdict verdict;
-///     if (site.spec.replicas > 10) verdict.invalid("spec.replicas", "must be at most 10");
-///     return verdict;
+///     ek::ValidationResult result;
+///     if (site.spec.replicas > 10) result.invalid("spec.replicas", "must be at most 10");
+///     return result;
 ///
 /// Causes become a 422 Invalid with a field each, as the API server's own validation returns them; deny() is
 /// a 403 Forbidden with one message. If both are there, deny() decides code and message, and the causes stay.
 /// Thread safety: that of standard containers.
-class EVENKEEL_API Verdict {
+class EVENKEEL_API ValidationResult {
  public:
-  Verdict() = default;
-  static Verdict allow() { return {}; }
-  static Verdict deny(std::string message);
+  ValidationResult() = default;
+  static ValidationResult allow() { return {}; }
+  static ValidationResult deny(std::string message);
   /// Answers with `status` as it is, for example that of an ApiError.
-  static Verdict refuse(Status status);
+  static ValidationResult refuse(Status status);
 
   /// Adds a cause for `field`, such as "spec.ports[0].name".
-  Verdict& invalid(std::string field, std::string message);
-  Verdict& required(std::string field, std::string message);
-  Verdict& forbidden(std::string field, std::string message);
-  Verdict& duplicate(std::string field, std::string message);
+  ValidationResult& invalid(std::string field, std::string message);
+  ValidationResult& required(std::string field, std::string message);
+  ValidationResult& forbidden(std::string field, std::string message);
+  ValidationResult& duplicate(std::string field, std::string message);
   /// Adds a warning that clients show to their users, for allowed and denied writes alike. Line breaks become
   /// blanks; the API server truncates a text above 256 bytes.
-  Verdict& warn(std::string text);
+  ValidationResult& warn(std::string text);
 
   bool allowed() const noexcept { return status_.code == 0 && status_.causes.empty(); }
   const std::vector<StatusCause>& causes() const noexcept { return status_.causes; }
@@ -46,7 +46,7 @@ class EVENKEEL_API Verdict {
   Status status(const AdmissionRequest& request) const;
 
  private:
-  Verdict& add(const char* reason, const char* text, std::string field, const std::string& message);
+  ValidationResult& add(const char* reason, const char* text, std::string field, const std::string& message);
 
   Status status_;  // code 0: derived from the causes
   std::vector<std::string> warnings_;

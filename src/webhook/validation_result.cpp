@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <evenkeel/webhook/verdict.hpp>
+#include <evenkeel/webhook/validation_result.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
@@ -18,44 +18,45 @@ std::string joined(const std::vector<StatusCause>& causes) {
 
 }  // namespace
 
-Verdict Verdict::deny(std::string message) {
+ValidationResult ValidationResult::deny(std::string message) {
   return refuse({.code = 403, .reason = "Forbidden", .message = std::move(message)});
 }
 
-Verdict Verdict::refuse(Status status) {
-  Verdict verdict;
-  verdict.status_ = std::move(status);
-  if (verdict.status_.code == 0) verdict.status_.code = 403;
-  return verdict;
+ValidationResult ValidationResult::refuse(Status status) {
+  ValidationResult result;
+  result.status_ = std::move(status);
+  if (result.status_.code == 0) result.status_.code = 403;
+  return result;
 }
 
-Verdict& Verdict::add(const char* reason, const char* text, std::string field, const std::string& message) {
+ValidationResult& ValidationResult::add(const char* reason, const char* text, std::string field,
+                                        const std::string& message) {
   status_.causes.push_back(
       {.reason = reason, .message = std::string(text) + ": " + message, .field = std::move(field)});
   return *this;
 }
 
-Verdict& Verdict::invalid(std::string field, std::string message) {
+ValidationResult& ValidationResult::invalid(std::string field, std::string message) {
   return add("FieldValueInvalid", "Invalid value", std::move(field), message);
 }
-Verdict& Verdict::required(std::string field, std::string message) {
+ValidationResult& ValidationResult::required(std::string field, std::string message) {
   return add("FieldValueRequired", "Required value", std::move(field), message);
 }
-Verdict& Verdict::forbidden(std::string field, std::string message) {
+ValidationResult& ValidationResult::forbidden(std::string field, std::string message) {
   return add("FieldValueForbidden", "Forbidden", std::move(field), message);
 }
-Verdict& Verdict::duplicate(std::string field, std::string message) {
+ValidationResult& ValidationResult::duplicate(std::string field, std::string message) {
   return add("FieldValueDuplicate", "Duplicate value", std::move(field), message);
 }
 
-Verdict& Verdict::warn(std::string text) {
+ValidationResult& ValidationResult::warn(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   warnings_.push_back(std::move(text));
   return *this;
 }
 
-Status Verdict::status(const AdmissionRequest& request) const {
+Status ValidationResult::status(const AdmissionRequest& request) const {
   Status status = status_;
   if (status.code != 0) return status;
   const ResourceId& resource = request.resource;
