@@ -16,6 +16,12 @@ inline void erase_server_metadata(Json& metadata) {
     metadata.erase(member);
 }
 
+/// Returns a copy of an object without the members that erase_server_metadata() erases.
+inline Json without_server_metadata(Json object) {
+  if (object.is_object()) erase_server_metadata(object["metadata"]);
+  return object;
+}
+
 }  // namespace detail
 }  // namespace v0
 }  // namespace evenkeel

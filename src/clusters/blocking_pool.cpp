@@ -41,7 +41,7 @@ void BlockingPool::run() {
   if (on_thread_start_) on_thread_start_("clusters/blocking");
   MutexLock lock(mutex_);
   while (!ending_) {
-    auto turn = turns_.next();
+    auto turn = turns_.next_turn();
     if (!turn) {
       ++idle_;
       changed_.wait(lock);

@@ -11,7 +11,7 @@ void OwnerTurns::add(Owner owner, Work work) {
   entry.work.push_back(std::move(work));
 }
 
-std::optional<OwnerTurns::Turn> OwnerTurns::next() {
+std::optional<OwnerTurns::Turn> OwnerTurns::next_turn() {
   if (ready_.empty()) return std::nullopt;
   const Owner owner = ready_.front();
   ready_.pop_front();

@@ -18,7 +18,7 @@ namespace detail {
 ///
 /// Driver:
 ///  1. calls add() for new work;
-///  2. takes each next(), does it, and then calls on_done().
+///  2. takes each next_turn(), does it, and then calls on_done().
 /// Complexity: constant. An owner without work takes no memory.
 /// Thread safety: one thread at a time.
 class OwnerTurns {
@@ -32,10 +32,10 @@ class OwnerTurns {
 
   void add(Owner owner, Work work);
   /// Returns the work to begin; std::nullopt: there is none, or only that of owners whose work goes on.
-  std::optional<Turn> next();
-  /// The work that next() returned for this owner has ended.
+  std::optional<Turn> next_turn();
+  /// The work that next_turn() returned for this owner has ended.
   void on_done(Owner owner);
-  /// Returns how often next() has work now.
+  /// Returns how often next_turn() has work now.
   std::size_t ready() const noexcept { return ready_.size(); }
 
  private:

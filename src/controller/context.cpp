@@ -81,7 +81,7 @@ void Context::end_point(std::size_t point) const {
   options_.points->end_effect(point);
 }
 
-void Context::refuse_stranger() {
+void Context::refuse_other_object() {
   throw std::invalid_argument(
       "Context: patch takes a reference only to the object that is being reconciled; of any other object "
       "give the "

@@ -173,7 +173,7 @@ bool GatedQueue::is_tracked(const RequestKey& key) const {
 
 // In this order, because comparing two states of an object is expensive: it is done only for a key in
 // back-off, and outside of the lock. What cannot be an own write is added while its key runs, so that the key
-// has the place at which it was added.
+// has the position at which it was added.
 AddVerdict GatedQueue::add_primary(const RequestKey& key, const KeyOptions& options, TimePoint arrival,
                                    const Origin& origin, const ObjectEvent& event) {
   if (is_tracked(key) && may_be_own(key, event)) {

@@ -136,7 +136,7 @@ void ResourceContext::imply(DynamicObject& object, bool own, const char* verb) c
 /// Returns the state of the reconciled object after the last write of this run.
 const Object& ResourceContext::current(const DynamicObject& object) const {
   const auto* primary = dynamic_cast<const detail::DynamicPrimary*>(context_.primary_.get());
-  if (primary == nullptr || primary->object != &object) Context::refuse_stranger();
+  if (primary == nullptr || primary->object != &object) Context::refuse_other_object();
   return primary->latest;
 }
 

@@ -34,8 +34,8 @@ ElectionCore::ElectionCore(ElectionCoreOptions options)
     : options_(std::move(options)), random_(options_.seed | 1) {}
 
 ElectionCore::Step ElectionCore::next_step(TimePoint now, WallTime wall) {
-  if (term_ && now >= term_->valid_until) finish_campaign(End::not_renewed);
-  if (!end_ && has_nothing_to_free()) finish_campaign(End::released);
+  if (term_ && now >= term_->valid_until) finish_candidacy(End::not_renewed);
+  if (!end_ && has_nothing_to_free()) finish_candidacy(End::released);
   if (end_) return {};
   const TimePoint free_again = deadline_after(last_sent_, options_.retry_period);
   Step step;
@@ -156,7 +156,7 @@ void ElectionCore::on_answered(std::uint64_t id, Json lease, TimePoint now) {
   LeaseRecord record = LeaseRecord::read(std::move(lease));
   if (request->purpose == Purpose::free) {
     holder_ = record.holder;
-    return finish_campaign(End::released);
+    return finish_candidacy(End::released);
   }
   if (request->purpose == Purpose::look) {
     must_look_ = false;
@@ -236,7 +236,7 @@ void ElectionCore::take(LeaseRecord record, TimePoint now) {
   if (!term_ || holder_ == options_.identity) return;
   // The watch may deliver the release, and the next holder, before the response to the release.
   const bool released = resigning_ && (holder_.empty() || awaits(Purpose::free));
-  finish_campaign(released ? End::released : End::taken);
+  finish_candidacy(released ? End::released : End::taken);
 }
 
 void ElectionCore::on_deleted(Json lease, TimePoint now) {
@@ -258,8 +258,8 @@ void ElectionCore::forget_lease() {
 void ElectionCore::resign(TimePoint now) {
   if (end_ || resigning_) return;
   resigning_ = true;
-  if (!term_ || !options_.release) return finish_campaign(End::resigned);
-  if (has_nothing_to_free()) return finish_campaign(End::released);
+  if (!term_ || !options_.release) return finish_candidacy(End::resigned);
+  if (has_nothing_to_free()) return finish_candidacy(End::released);
   write_at_ = now;
   // A renewal that is in flight may have its effect before or after; its version shows which.
   if (!pending_.empty()) last_sent_ = TimePoint::min();
@@ -278,7 +278,7 @@ bool ElectionCore::has_nothing_to_free() const {
   return resigning_ && !known_ && !must_look_ && !awaits_creation();
 }
 
-void ElectionCore::finish_campaign(End end) {
+void ElectionCore::finish_candidacy(End end) {
   end_ = end;
   term_.reset();
   pending_.clear();

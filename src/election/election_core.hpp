@@ -119,7 +119,7 @@ class ElectionCore {
   void take(LeaseRecord record, TimePoint now);
   void forget_lease();
   void claimed(const Pending& write, const LeaseRecord& record, TimePoint now);
-  void finish_campaign(End end);
+  void finish_candidacy(End end);
   bool nothing_seen_since(const Pending& request) const { return request.changes == changes_; }
   bool awaits(Purpose purpose) const;
   bool awaits_creation() const;

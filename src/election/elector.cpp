@@ -122,27 +122,28 @@ class Elector::State final : public std::enable_shared_from_this<State> {
   std::string problem(Duration tolerance) const;
 
  private:
-  class Campaign;
-  using CampaignPtr = std::shared_ptr<Campaign>;
+  class Candidacy;
+  using CandidacyPtr = std::shared_ptr<Candidacy>;
   using Core = ElectionCore;
 
   ElectionCoreOptions core_options() const;
-  CampaignPtr begin(std::shared_ptr<detail::JobRunner> runner, ElectionListener listener);
-  void step(Campaign& campaign) noexcept;
-  void watch(const CampaignPtr& campaign);
-  void on_watch_event(Campaign& campaign, const detail::RawWatchEvent& event) noexcept;
-  void on_watch_end(Campaign& campaign, const std::exception_ptr& error);
-  void send(Campaign& campaign, Core::Request request);
-  void landed(Campaign& campaign, std::uint64_t id, Outcome<ResourceClient::Object> outcome);
-  void judge(Campaign& campaign, std::uint64_t id, const std::exception_ptr& error) EVENKEEL_REQUIRES(mutex_);
+  CandidacyPtr begin(std::shared_ptr<detail::JobRunner> runner, ElectionListener listener);
+  void step(Candidacy& candidacy) noexcept;
+  void watch(const CandidacyPtr& candidacy);
+  void on_watch_event(Candidacy& candidacy, const detail::RawWatchEvent& event) noexcept;
+  void on_watch_end(Candidacy& candidacy, const std::exception_ptr& error);
+  void send(Candidacy& candidacy, Core::Request request);
+  void on_response(Candidacy& candidacy, std::uint64_t id, Outcome<ResourceClient::Object> outcome);
+  void on_error(Candidacy& candidacy, std::uint64_t id, const std::exception_ptr& error)
+      EVENKEEL_REQUIRES(mutex_);
   // The lock is released around callbacks; returns true if it was.
-  bool publish(Campaign& campaign, MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
-  void settle(Campaign& campaign, MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
+  bool publish(Candidacy& candidacy, MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
+  void settle(Candidacy& candidacy, MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
   void note_problem(const std::string& problem) EVENKEEL_REQUIRES(mutex_);
-  bool wait_for_term(const CampaignPtr& campaign, const std::stop_token& stop);
-  void give_up(Campaign& campaign) EVENKEEL_REQUIRES(mutex_);
-  void log_end(const Campaign& campaign) const EVENKEEL_REQUIRES(mutex_);
-  void forget_campaign(Campaign& campaign);
+  bool wait_for_term(const CandidacyPtr& candidacy, const std::stop_token& stop);
+  void give_up(Candidacy& candidacy) EVENKEEL_REQUIRES(mutex_);
+  void log_end(const Candidacy& candidacy) const EVENKEEL_REQUIRES(mutex_);
+  void forget_candidacy(Candidacy& candidacy);
 
   const Client client_;
   const ElectionOptions options_;
@@ -151,7 +152,7 @@ class Elector::State final : public std::enable_shared_from_this<State> {
   const std::shared_ptr<TermGuard> guard_;
   mutable Mutex mutex_;
   CondVar changed_;  // run() has a change to see
-  CampaignPtr campaign_ EVENKEEL_GUARDED_BY(mutex_);
+  CandidacyPtr candidacy_ EVENKEEL_GUARDED_BY(mutex_);
   std::string holder_ EVENKEEL_GUARDED_BY(mutex_);
   std::string last_problem_ EVENKEEL_GUARDED_BY(mutex_);
   std::optional<TimePoint> lost_at_ EVENKEEL_GUARDED_BY(mutex_);  // set until lead() returns
@@ -159,17 +160,17 @@ class Elector::State final : public std::enable_shared_from_this<State> {
 
 /// The running candidacy: a job that performs the core's steps when they are due. Responses after its end
 /// find another one, or none. All members but `runner` and `listener` are guarded by the elector's mutex.
-class Elector::State::Campaign final : public detail::Job, public std::enable_shared_from_this<Campaign> {
+class Elector::State::Candidacy final : public detail::Job, public std::enable_shared_from_this<Candidacy> {
  public:
-  Campaign(std::shared_ptr<State> elector_, std::shared_ptr<detail::JobRunner> runner_,
-           ElectionListener listener_)
+  Candidacy(std::shared_ptr<State> elector_, std::shared_ptr<detail::JobRunner> runner_,
+            ElectionListener listener_)
       : elector(std::move(elector_)),
         runner(std::move(runner_)),
         listener(std::move(listener_)),
         core(elector->core_options()) {}
 
   void run() noexcept override {
-    const std::shared_ptr<State> keep = elector;  // a callback may abandon the campaign
+    const std::shared_ptr<State> keep = elector;  // a callback may abandon the candidacy
     keep->step(*this);
   }
   /// Makes the core's next step due. Any thread.
@@ -219,50 +220,50 @@ std::string Elector::State::problem(Duration tolerance) const {
 
 // ---- A candidacy
 
-Elector::State::CampaignPtr Elector::State::begin(std::shared_ptr<detail::JobRunner> runner,
-                                                  ElectionListener listener) {
-  const auto campaign =
-      std::make_shared<Campaign>(shared_from_this(), std::move(runner), std::move(listener));
+Elector::State::CandidacyPtr Elector::State::begin(std::shared_ptr<detail::JobRunner> runner,
+                                                   ElectionListener listener) {
+  const auto candidacy =
+      std::make_shared<Candidacy>(shared_from_this(), std::move(runner), std::move(listener));
   {
     MutexLock lock(mutex_);
-    if (campaign_) throw std::invalid_argument("Elector: it is running already");
-    campaign_ = campaign;
+    if (candidacy_) throw std::invalid_argument("Elector: it is running already");
+    candidacy_ = candidacy;
   }
   log_.info("waiting to become leader", {{"identity", options_.identity}});
   try {
-    watch(campaign);
+    watch(candidacy);
   } catch (...) {  // no thread could be started
-    forget_campaign(*campaign);
+    forget_candidacy(*candidacy);
     throw;
   }
-  campaign->wake();
-  return campaign;
+  candidacy->wake();
+  return candidacy;
 }
 
 ElectionEnd Elector::State::run(const std::stop_token& stop,
                                 const std::function<void(const Leadership&)>& lead) {
   // The thread of the candidacy, whose steps no callback of another client delays.
   const auto runner = std::make_shared<detail::JobRunner>(clock_, 1);
-  const CampaignPtr campaign = begin(runner, {});
+  const CandidacyPtr candidacy = begin(runner, {});
   bool led = false;
   std::exception_ptr error;
-  if (wait_for_term(campaign, stop)) {
+  if (wait_for_term(candidacy, stop)) {
     led = true;
     try {
-      lead({.term = *campaign->term, .lost = campaign->lost.get_token()});
+      lead({.term = *candidacy->term, .lost = candidacy->lost.get_token()});
     } catch (...) {
       error = std::current_exception();
     }
   }
-  const bool lost = campaign->lost.stop_requested();
+  const bool lost = candidacy->lost.stop_requested();
   {
     MutexLock lock(mutex_);
-    give_up(*campaign);
-    campaign->wake();
-    while (!campaign->settled) clock_->wait(changed_, lock);
-    if (led && !lost) log_end(*campaign);
+    give_up(*candidacy);
+    candidacy->wake();
+    while (!candidacy->settled) clock_->wait(changed_, lock);
+    if (led && !lost) log_end(*candidacy);
   }
-  forget_campaign(*campaign);
+  forget_candidacy(*candidacy);
   if (error) std::rethrow_exception(error);
   if (led && lost) return ElectionEnd::lost;
   return stop.stop_requested() ? ElectionEnd::stopped : ElectionEnd::finished;
@@ -277,89 +278,89 @@ void Elector::State::start(ElectionListener listener) {
 
 void Elector::State::resign() {
   MutexLock lock(mutex_);
-  if (!campaign_) return;
-  give_up(*campaign_);
-  campaign_->wake();
+  if (!candidacy_) return;
+  give_up(*candidacy_);
+  candidacy_->wake();
 }
 
 // Ends a started candidacy at once: nothing is released, and its listener is not called.
 void Elector::State::abandon() {
-  CampaignPtr campaign;
+  CandidacyPtr candidacy;
   {
     MutexLock lock(mutex_);
-    if (!campaign_ || !campaign_->is_listened_to()) return;
-    campaign = campaign_;
-    campaign->abandoned = true;
-    give_up(*campaign);
+    if (!candidacy_ || !candidacy_->is_listened_to()) return;
+    candidacy = candidacy_;
+    candidacy->abandoned = true;
+    give_up(*candidacy);
   }
   std::vector<std::weak_ptr<http::Call>> calls;
   std::shared_ptr<WatchCall> lease_watch;
   {
     MutexLock lock(mutex_);
-    calls = std::move(campaign->calls);
-    lease_watch = campaign->lease_watch;
+    calls = std::move(candidacy->calls);
+    lease_watch = candidacy->lease_watch;
   }
-  campaign->runner->forget(*campaign);
+  candidacy->runner->forget(*candidacy);
   for (const auto& call : calls) {
     if (const auto running = call.lock()) running->cancel();
   }
   if (lease_watch) lease_watch->cancel();
-  forget_campaign(*campaign);
-  client_.event_loop()->post([campaign] {});  // the runner may be in its run()
+  forget_candidacy(*candidacy);
+  client_.event_loop()->post([candidacy] {});  // the runner may be in its run()
   // Otherwise its calls would keep the client alive, and with it themselves, if nothing polls again.
-  campaign->elector.reset();
+  candidacy->elector.reset();
 }
 
-void Elector::State::give_up(Campaign& campaign) {
+void Elector::State::give_up(Candidacy& candidacy) {
   lost_at_.reset();
-  campaign.core.resign(clock_->now());
+  candidacy.core.resign(clock_->now());
   // After this, only the release is written.
   guard_->set(TimePoint::min());
 }
 
-void Elector::State::log_end(const Campaign& campaign) const {
-  const bool released = campaign.core.end() == Core::End::released;
-  log_.info(released ? "released leadership" : "gave up leadership", {{"term", *campaign.term}});
+void Elector::State::log_end(const Candidacy& candidacy) const {
+  const bool released = candidacy.core.end() == Core::End::released;
+  log_.info(released ? "released leadership" : "gave up leadership", {{"term", *candidacy.term}});
 }
 
-void Elector::State::forget_campaign(Campaign& campaign) {
-  campaign.runner->forget(campaign);
+void Elector::State::forget_candidacy(Candidacy& candidacy) {
+  candidacy.runner->forget(candidacy);
   MutexLock lock(mutex_);
-  campaign_.reset();
+  candidacy_.reset();
   holder_.clear();
 }
 
-bool Elector::State::wait_for_term(const CampaignPtr& campaign, const std::stop_token& stop) {
+bool Elector::State::wait_for_term(const CandidacyPtr& candidacy, const std::stop_token& stop) {
   const StopWaker waker(stop, mutex_, changed_);
   MutexLock lock(mutex_);
-  while (!campaign->term && !stop.stop_requested()) clock_->wait(changed_, lock);
-  return campaign->term.has_value() && !stop.stop_requested();
+  while (!candidacy->term && !stop.stop_requested()) clock_->wait(changed_, lock);
+  return candidacy->term.has_value() && !stop.stop_requested();
 }
 
 // Performs the steps that are due.
-void Elector::State::step(Campaign& campaign) noexcept {
+void Elector::State::step(Candidacy& candidacy) noexcept {
   MutexLock lock(mutex_);
-  while (!campaign.settled) {
-    Core::Step step = campaign.core.next_step(clock_->now(), clock_->wall_now());
-    const bool looked_away = publish(campaign, lock);
-    if (campaign.abandoned) return;
-    if (campaign.core.end()) return settle(campaign, lock);
+  while (!candidacy.settled) {
+    Core::Step step = candidacy.core.next_step(clock_->now(), clock_->wall_now());
+    const bool looked_away = publish(candidacy, lock);
+    if (candidacy.abandoned) return;
+    if (candidacy.core.end()) return settle(candidacy, lock);
     if (step.request) {
-      ++campaign.on_their_way;  // before the end of the candidacy can be seen
+      ++candidacy.on_their_way;  // before the end of the candidacy can be seen
       lock.unlock();
-      send(campaign, std::move(*step.request));
+      send(candidacy, std::move(*step.request));
       lock.lock();
     } else if (!looked_away) {  // otherwise the core may have another decision
-      return campaign.runner->wake_at(campaign, step.next_due);
+      return candidacy.runner->wake_at(candidacy, step.next_due);
     }
   }
 }
 
 // Ends what a candidacy whose core has ended waits for, and then the candidacy.
-void Elector::State::settle(Campaign& campaign, MutexLock& lock) {
-  if (!std::exchange(campaign.cancelled, true)) {
-    const std::vector<std::weak_ptr<http::Call>> calls = std::move(campaign.calls);
-    const std::shared_ptr<WatchCall> lease_watch = campaign.lease_watch;
+void Elector::State::settle(Candidacy& candidacy, MutexLock& lock) {
+  if (!std::exchange(candidacy.cancelled, true)) {
+    const std::vector<std::weak_ptr<http::Call>> calls = std::move(candidacy.calls);
+    const std::shared_ptr<WatchCall> lease_watch = candidacy.lease_watch;
     lock.unlock();
     for (const auto& call : calls) {
       if (const auto running = call.lock()) running->cancel();
@@ -367,15 +368,15 @@ void Elector::State::settle(Campaign& campaign, MutexLock& lock) {
     lease_watch->cancel();
     lock.lock();
   }
-  if (campaign.on_their_way > 0 || campaign.watching) return;
-  campaign.settled = true;
+  if (candidacy.on_their_way > 0 || candidacy.watching) return;
+  candidacy.settled = true;
   changed_.notify_all();
-  if (!campaign.is_listened_to() || campaign.abandoned) return;
-  const bool lost = campaign.lost.stop_requested();
-  if (campaign.term && !lost) log_end(campaign);
-  const CampaignPtr keep = campaign.shared_from_this();
+  if (!candidacy.is_listened_to() || candidacy.abandoned) return;
+  const bool lost = candidacy.lost.stop_requested();
+  if (candidacy.term && !lost) log_end(candidacy);
+  const CandidacyPtr keep = candidacy.shared_from_this();
   lock.unlock();
-  forget_campaign(campaign);
+  forget_candidacy(candidacy);
   client_.event_loop()->post([keep, lost] {  // the runner still uses this job when run() has returned
     const auto on_end = std::move(keep->listener.on_end);
     on_end(lost ? ElectionEnd::lost : ElectionEnd::stopped);
@@ -384,45 +385,45 @@ void Elector::State::settle(Campaign& campaign, MutexLock& lock) {
 }
 
 // Publishes the changes of the core.
-bool Elector::State::publish(Campaign& campaign, MutexLock& lock) {
+bool Elector::State::publish(Candidacy& candidacy, MutexLock& lock) {
   bool looked_away = false;
-  const auto& term = campaign.core.term();
+  const auto& term = candidacy.core.term();
   const bool resigned =
-      campaign.core.end() == Core::End::released || campaign.core.end() == Core::End::resigned;
-  if (term && !campaign.core.is_resigning()) {
+      candidacy.core.end() == Core::End::released || candidacy.core.end() == Core::End::resigned;
+  if (term && !candidacy.core.is_resigning()) {
     guard_->set(term->valid_until);
-    if (!campaign.term) {
-      campaign.term = term->number;
+    if (!candidacy.term) {
+      candidacy.term = term->number;
       log_.info("became the leader", {{"term", term->number}});
       changed_.notify_all();
-      if (campaign.listener.on_leading) {
-        const Leadership leadership{.term = term->number, .lost = campaign.lost.get_token()};
+      if (candidacy.listener.on_leading) {
+        const Leadership leadership{.term = term->number, .lost = candidacy.lost.get_token()};
         lock.unlock();
-        campaign.listener.on_leading(leadership);
+        candidacy.listener.on_leading(leadership);
         lock.lock();
         looked_away = true;
       }
     }
-  } else if (campaign.term && campaign.core.end() && !resigned && !campaign.lost.stop_requested()) {
+  } else if (candidacy.term && candidacy.core.end() && !resigned && !candidacy.lost.stop_requested()) {
     guard_->set(TimePoint::min());
     lost_at_ = clock_->now();
-    const char* const why = campaign.core.end() == Core::End::taken ? "another instance holds the Lease"
-                                                                    : "it could not be renewed in time";
-    const std::string holder = campaign.core.holder();
+    const char* const why = candidacy.core.end() == Core::End::taken ? "another instance holds the Lease"
+                                                                     : "it could not be renewed in time";
+    const std::string holder = candidacy.core.holder();
     const std::string last_problem = last_problem_;
     lock.unlock();
-    campaign.lost.request_stop();  // runs the user's stop callbacks; before the log, which may be slow
+    candidacy.lost.request_stop();  // runs the user's stop callbacks; before the log, which may be slow
     log_.error("lost leadership",
-               {{"term", *campaign.term}, {"why", why}, {"holder", holder}, {"last_problem", last_problem}});
+               {{"term", *candidacy.term}, {"why", why}, {"holder", holder}, {"last_problem", last_problem}});
     lock.lock();
     looked_away = true;
   }
-  if (campaign.problem != campaign.core.problem()) {
-    campaign.problem = campaign.core.problem();
-    if (!campaign.problem.empty()) log_.error("the Lease cannot be taken", {{"error", campaign.problem}});
+  if (candidacy.problem != candidacy.core.problem()) {
+    candidacy.problem = candidacy.core.problem();
+    if (!candidacy.problem.empty()) log_.error("the Lease cannot be taken", {{"error", candidacy.problem}});
   }
-  if (holder_ == campaign.core.holder()) return looked_away;
-  holder_ = campaign.core.holder();
+  if (holder_ == candidacy.core.holder()) return looked_away;
+  holder_ = candidacy.core.holder();
   const std::string holder = holder_;
   lock.unlock();
   log_.info("the holder of the Lease is", {{"holder", holder}});
@@ -431,14 +432,14 @@ bool Elector::State::publish(Campaign& campaign, MutexLock& lock) {
   return true;
 }
 
-void Elector::State::send(Campaign& campaign, Core::Request request) {
+void Elector::State::send(Candidacy& candidacy, Core::Request request) {
   const auto span = std::make_shared<Span>(start_span(client_.tracer(), span_name(request.ask)));
   span->set_attribute("evenkeel.election", options_.namespace_ + "/" + options_.name);
-  auto done = [self = campaign.shared_from_this(), id = request.id,
+  auto done = [self = candidacy.shared_from_this(), id = request.id,
                span](Outcome<ResourceClient::Object> outcome) {
     if (!outcome.ok()) span->set_status(SpanStatus::error, detail::error_text(outcome.error()));
     span->end();
-    if (const auto elector = self->elector) elector->landed(*self, id, std::move(outcome));
+    if (const auto elector = self->elector) elector->on_response(*self, id, std::move(outcome));
   };
   const auto describe_call = [&]() -> ApiCall<ResourceClient::Object> {
     if (request.ask == Core::Ask::get)
@@ -457,88 +458,89 @@ void Elector::State::send(Campaign& campaign, Core::Request request) {
     call = client.start(describe_call(), std::move(done));
   } catch (...) {  // nothing was sent
     MutexLock lock(mutex_);
-    --campaign.on_their_way;
-    judge(campaign, request.id, std::current_exception());
+    --candidacy.on_their_way;
+    on_error(candidacy, request.id, std::current_exception());
     return;
   }
   {
     MutexLock lock(mutex_);
-    std::erase_if(campaign.calls, [](const auto& old) { return old.expired(); });
-    campaign.calls.push_back(call);
-    if (!campaign.cancelled && !campaign.abandoned) return;
+    std::erase_if(candidacy.calls, [](const auto& old) { return old.expired(); });
+    candidacy.calls.push_back(call);
+    if (!candidacy.cancelled && !candidacy.abandoned) return;
   }
   call->cancel();  // the candidacy ended concurrently and cancelled the calls that it knew
 }
 
-void Elector::State::landed(Campaign& campaign, std::uint64_t id, Outcome<ResourceClient::Object> outcome) {
+void Elector::State::on_response(Candidacy& candidacy, std::uint64_t id,
+                                 Outcome<ResourceClient::Object> outcome) {
   {
     MutexLock lock(mutex_);
-    --campaign.on_their_way;
+    --candidacy.on_their_way;
     if (outcome.ok()) {
       last_problem_.clear();
-      campaign.core.on_answered(id, outcome.value()->body(), clock_->now());
+      candidacy.core.on_answered(id, outcome.value()->body(), clock_->now());
     } else {
-      judge(campaign, id, outcome.error());
+      on_error(candidacy, id, outcome.error());
     }
   }
-  campaign.wake();
+  candidacy.wake();
 }
 
-void Elector::State::judge(Campaign& campaign, std::uint64_t id, const std::exception_ptr& error) {
+void Elector::State::on_error(Candidacy& candidacy, std::uint64_t id, const std::exception_ptr& error) {
   const TimePoint now = clock_->now();
   try {
     std::rethrow_exception(error);
   } catch (const ApiError& refusal) {
-    if (refusal.code() == 409) return campaign.core.on_conflict(id, now);
+    if (refusal.code() == 409) return candidacy.core.on_conflict(id, now);
     const bool absent = refusal.is_not_found() && !refusal.is_no_such_resource();
     if (!absent || refusal.status().kind != Lease::resource.plural) note_problem(refusal.what());
-    if (absent) return campaign.core.on_missing(id, now);
+    if (absent) return candidacy.core.on_missing(id, now);
   } catch (...) {
     note_problem(detail::error_text(error));
   }
-  campaign.core.on_failure(id, now);
+  candidacy.core.on_failure(id, now);
 }
 
 // A problem that recurs every two seconds is logged once.
 void Elector::State::note_problem(const std::string& problem) {
-  if (campaign_ == nullptr || campaign_->core.end() || problem == last_problem_) return;
+  if (candidacy_ == nullptr || candidacy_->core.end() || problem == last_problem_) return;
   last_problem_ = problem;
   log_.warn("the Lease could not be read or written; retrying", {{"error", problem}});
 }
 
 // Starts the watch of the Lease, whose events go to the core.
-void Elector::State::watch(const CampaignPtr& campaign) {
-  MutexLock lock(mutex_);  // events wait until the campaign knows its watch
-  campaign->watching = true;
-  campaign->lease_watch = detail::start_raw_watch(
+void Elector::State::watch(const CandidacyPtr& candidacy) {
+  MutexLock lock(mutex_);  // events wait until the candidacy knows its watch
+  candidacy->watching = true;
+  candidacy->lease_watch = detail::start_raw_watch(
       client_, Lease::resource,
       {.namespace_ = options_.namespace_, .field_selector = "metadata.name=" + options_.name},
       {.on_event =
-           [campaign](const detail::RawWatchEvent& event) {
-             if (const auto elector = campaign->elector) elector->on_watch_event(*campaign, event);
+           [candidacy](const detail::RawWatchEvent& event) {
+             if (const auto elector = candidacy->elector) elector->on_watch_event(*candidacy, event);
            },
        .on_end =
-           [campaign](const std::exception_ptr& error) {
-             if (const auto elector = campaign->elector) elector->on_watch_end(*campaign, error);
+           [candidacy](const std::exception_ptr& error) {
+             if (const auto elector = candidacy->elector) elector->on_watch_end(*candidacy, error);
            }});
 }
 
-void Elector::State::on_watch_event(Campaign& campaign, const detail::RawWatchEvent& event) noexcept {
+void Elector::State::on_watch_event(Candidacy& candidacy, const detail::RawWatchEvent& event) noexcept {
   std::shared_ptr<WatchCall> lease_watch;
   try {
     MutexLock lock(mutex_);
-    lease_watch = campaign.lease_watch;
+    lease_watch = candidacy.lease_watch;
     if (event.type != WatchEventType::gone) {
       if (event.object.empty()) return;
       Json lease = Json::parse(event.object, event.what);
-      campaign.core.on_watching(true);
+      candidacy.core.on_watching(true);
       if (event.type == WatchEventType::deleted) {
-        campaign.core.on_deleted(std::move(lease), clock_->now());
+        candidacy.core.on_deleted(std::move(lease), clock_->now());
       } else {
-        campaign.core.on_event(std::move(lease), clock_->now());
+        candidacy.core.on_event(std::move(lease), clock_->now());
       }
       lock.unlock();
-      return campaign.wake();
+      return candidacy.wake();
     }
   } catch (const std::exception& error) {
     log_.warn("the Lease cannot be watched; it is read every retry period instead",
@@ -548,19 +550,19 @@ void Elector::State::on_watch_event(Campaign& campaign, const detail::RawWatchEv
   lease_watch->restart("");
 }
 
-void Elector::State::on_watch_end(Campaign& campaign, const std::exception_ptr& error) {
+void Elector::State::on_watch_end(Candidacy& candidacy, const std::exception_ptr& error) {
   bool wanted = false;
   {
     MutexLock lock(mutex_);
-    campaign.watching = false;
-    campaign.core.on_watching(false);
-    wanted = !campaign.core.end() && !campaign.abandoned;
+    candidacy.watching = false;
+    candidacy.core.on_watching(false);
+    wanted = !candidacy.core.end() && !candidacy.abandoned;
   }
   if (wanted && !is_cancelled(error)) {
     log_.warn("the Lease cannot be watched; it is read every retry period instead",
               {{"error", detail::error_text(error)}});
   }
-  campaign.wake();
+  candidacy.wake();
 }
 
 // ---- Elector

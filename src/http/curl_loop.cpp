@@ -207,7 +207,7 @@ bool CurlLoop::take_commands() {
   }
   if (!commands.empty()) note_progress();
   if (rotated) end_outdated();
-  for (const auto& [command, exchange] : commands) obey(command, exchange);
+  for (const auto& [command, exchange] : commands) carry_out(command, exchange);
   return true;
 }
 
@@ -225,7 +225,7 @@ void CurlLoop::end_outdated() {
   }
 }
 
-void CurlLoop::obey(Command command, const std::shared_ptr<CurlExchange>& exchange) {
+void CurlLoop::carry_out(Command command, const std::shared_ptr<CurlExchange>& exchange) {
   switch (command) {
     case Command::start:
       start(exchange);

@@ -72,7 +72,7 @@ class CurlLoop final : public evenkeel::detail::Job, public std::enable_shared_f
   void act(curl_socket_t socket, unsigned ready);
   static int on_socket(CURL* easy, curl_socket_t socket, int interest, void* self, void* known);
   static int on_timer(CURLM* multi, long timeout_ms, void* self);
-  void obey(Command command, const std::shared_ptr<CurlExchange>& exchange);
+  void carry_out(Command command, const std::shared_ptr<CurlExchange>& exchange);
   void start(const std::shared_ptr<CurlExchange>& exchange);
   void start_queued();
   bool may_connect();

@@ -227,7 +227,7 @@ class Manager::Impl {
   void add_shards();
   void add_checks();
   bool stopping() const;
-  std::function<std::uint64_t()> term_of_lead() const;
+  std::function<std::uint64_t()> leadership_term() const;
   void post(Notification notification);
   void perform(const LifecycleCore::Actions& actions);
   bool start_part(std::size_t number);
@@ -410,7 +410,7 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
                             .log = options_.log,
                             .clock = options_.clock,
                             .on_thread_start = options_.on_thread_start,
-                            .term = everywhere ? nullptr : term_of_lead(),
+                            .term = everywhere ? nullptr : leadership_term(),
                             .schedule_stuck_check = [this](TimePoint when) { schedule_stuck_check(when); },
                             .shards = everywhere ? nullptr : shards_.get(),
                             .events = &events_,
@@ -456,7 +456,7 @@ void Manager::Impl::follow(const std::shared_ptr<ClusterProvider>& provider) {
       [provider, sink](const std::stop_token& stop) { provider->run(*sink, stop); }, RunsOn::every_instance);
 }
 
-std::function<std::uint64_t()> Manager::Impl::term_of_lead() const {
+std::function<std::uint64_t()> Manager::Impl::leadership_term() const {
   if (!elector_) return nullptr;
   return [this] { return term_.load(std::memory_order_relaxed); };
 }

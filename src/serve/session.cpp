@@ -88,7 +88,7 @@ void Session::on_read(ErrorCode error, std::size_t size) {
     case Phase::idle:
     case Phase::request:
       return feed();
-    case Phase::farewell:
+    case Phase::linger:
     case Phase::silent:
       input_.clear();
       return read_more();
@@ -150,7 +150,7 @@ void Session::pass_request() {
 }
 
 void Session::answer(Response response, std::optional<Cut> cut) {
-  if (!keep_alive_) end_ = Ending::farewell;
+  if (!keep_alive_) end_ = Ending::linger;
   if (cut) end_ = cut->ending;
   head_ = head_of(response) + "Content-Length: " + std::to_string(response.body.size()) + "\r\n";
   head_ += keep_alive_ ? "\r\n" : "Connection: close\r\n\r\n";
@@ -189,7 +189,7 @@ void Session::write_piece(StreamPiece piece) {
   if (piece.ended) {
     stream_over_ = true;
     end_ = piece.cut;
-    if (!keep_alive_ && !end_) end_ = Ending::farewell;
+    if (!keep_alive_ && !end_) end_ = Ending::linger;
     if (chunked_ && !piece.cut) body_ += "0\r\n\r\n";
   }
   send();
@@ -245,14 +245,14 @@ void Session::on_sent() {
   next_request(limits_.idle_timeout);
 }
 
-// Ending::farewell stops sending, but lets the client read to the end: closing immediately with unread input
+// Ending::linger stops sending, but lets the client read to the end: closing immediately with unread input
 // would make the kernel reset the connection and discard data that the client has not read yet.
 void Session::drop(Ending how) {
   if (how == Ending::reset) stream_->reset();
   if (how == Ending::reset || how == Ending::close) return close();
-  phase_ = how == Ending::silence ? Phase::silent : Phase::farewell;
+  phase_ = how == Ending::silence ? Phase::silent : Phase::linger;
   expect_nothing();
-  if (how == Ending::farewell) {
+  if (how == Ending::linger) {
     expect_within(close_timeout);
     stream_->shut_down_sending();
   }

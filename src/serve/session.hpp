@@ -45,10 +45,10 @@ enum class Refusal : std::uint8_t { malformed, header_too_large, body_too_large,
 
 /// End of a connection.
 enum class Ending : std::uint8_t {
-  close,     ///< At once.
-  farewell,  ///< After the client has read to the end; nothing more is sent.
-  reset,     ///< With RST.
-  silence,   ///< It stays open, but nothing is sent any more until the client or close() ends it.
+  close,    ///< At once.
+  linger,   ///< After the client has read to the end; nothing more is sent.
+  reset,    ///< With RST.
+  silence,  ///< It stays open, but nothing is sent any more until the client or close() ends it.
 };
 
 /// Next bytes of a stream. Empty and not ended: there are none yet; Session::stream_ready() asks again.
@@ -92,7 +92,7 @@ class EVENKEEL_API Session : public std::enable_shared_from_this<Session> {
   /// A body that is cut short, and the end of the connection that follows.
   struct Cut {
     std::size_t size = 0;
-    Ending ending = Ending::farewell;
+    Ending ending = Ending::linger;
   };
   /// Sends a whole answer; no body of one to HEAD.
   void answer(Response response, std::optional<Cut> cut = {});
@@ -119,7 +119,7 @@ class EVENKEEL_API Session : public std::enable_shared_from_this<Session> {
     busy,
     streaming,
     upgraded,
-    farewell,
+    linger,
     silent,
     closed
   };

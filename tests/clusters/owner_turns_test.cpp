@@ -18,7 +18,7 @@ class OwnerTurnsTest : public ::testing::Test {
   }
   /// Does the next piece of work, without its end; returns its owner, or 0.
   OwnerTurns::Owner begin() {
-    const auto turn = turns.next();
+    const auto turn = turns.next_turn();
     if (!turn) return 0;
     turn->work();
     return turn->owner;

@@ -72,7 +72,7 @@ void answer(DependentsCore& core, const DependentStep& step, Fate fate) {
 
 Driven drive(const Pass& pass) {
   Driven driven{DependentsCore(pass.inputs), {}};
-  while (const auto step = driven.core.next()) {
+  while (const auto step = driven.core.next_step()) {
     driven.steps.push_back(*step);
     answer(driven.core, *step, pass.fates[step->dependent]);
   }
@@ -249,11 +249,11 @@ TEST(DependentsCore, NamesWhatHasToGoBefore) {
 
 TEST(DependentsCore, CleansUpWithoutDecisions) {
   DependentsCore core(chain({Fate::ready, Fate::ready}).inputs, DependentPurpose::clean_up);
-  EXPECT_EQ(core.next(), (DependentStep{Command::remove, 1}));
+  EXPECT_EQ(core.next_step(), (DependentStep{Command::remove, 1}));
   core.on_removed(true);
-  EXPECT_EQ(core.next(), (DependentStep{Command::remove, 0}));
+  EXPECT_EQ(core.next_step(), (DependentStep{Command::remove, 0}));
   core.on_removed(not_ready("stays"));
-  EXPECT_EQ(core.next(), std::nullopt);
+  EXPECT_EQ(core.next_step(), std::nullopt);
   EXPECT_EQ(core.status(1).state, State::not_wanted);
   EXPECT_EQ(core.status(0).state, State::deleting);
 }
@@ -262,9 +262,9 @@ TEST(DependentsCore, RefusesResultsOfStepsThatItDidNotIssue) {
   DependentsCore core(chain({Fate::ready}).inputs);
   EXPECT_THROW(core.on_decided(true), std::logic_error);
   EXPECT_THROW(core.on_failed(""), std::logic_error);
-  ASSERT_TRUE(core.next());
+  ASSERT_TRUE(core.next_step());
   EXPECT_THROW(core.on_applied(true), std::logic_error);
-  EXPECT_THROW(core.next(), std::logic_error);
+  EXPECT_THROW(core.next_step(), std::logic_error);
 }
 
 /// A cluster in which objects take some passes to become ready and to go, and requests fail.
@@ -278,7 +278,7 @@ class Model {
   }
   void pass(bool with_faults) {
     DependentsCore core(inputs_);
-    while (const auto step = core.next()) {
+    while (const auto step = core.next_step()) {
       if (with_faults && below(10) == 0) {
         core.on_failed("fault");
       } else {

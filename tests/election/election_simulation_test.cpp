@@ -78,7 +78,7 @@ struct Server {
 /// An instance, whose clock has its own rate and offset.
 struct Instance {
   std::string identity;
-  std::unique_ptr<Core> campaign;
+  std::unique_ptr<Core> candidacy;
   double rate;
   Duration offset;
   bool watches;
@@ -90,7 +90,7 @@ struct Instance {
     return TimePoint(offset + std::chrono::duration_cast<Duration>(world * rate));
   }
   bool leads(Duration world) const {
-    return campaign->term() && local(world) < campaign->term()->valid_until;
+    return candidacy->term() && local(world) < candidacy->term()->valid_until;
   }
 };
 
@@ -104,7 +104,7 @@ class World {
 
   void add(const std::string& identity) {
     instances_.push_back({.identity = identity,
-                          .campaign = campaign(identity),
+                          .candidacy = candidacy(identity),
                           .rate = 0.92 + 0.16 * chance(),
                           .offset = std::chrono::hours(random_() % 1000),
                           .watches = chance() < 0.7});
@@ -143,10 +143,10 @@ class World {
 
   void step(Instance& each, double faults) {
     if (now_ < each.paused_until) return;
-    if (each.campaign->end()) restart(each);
+    if (each.candidacy->end()) restart(each);
     if (each.watches && now_ >= each.watch_from) observe(each, faults);
     while (true) {
-      Core::Step next = each.campaign->next_step(each.local(now_), WallTime());
+      Core::Step next = each.candidacy->next_step(each.local(now_), WallTime());
       if (!next.request) break;
       send(each, std::move(*next.request), faults);
     }
@@ -154,11 +154,11 @@ class World {
 
   // Starts a new candidacy after one has ended, like a restarted process.
   void restart(Instance& each) {
-    each.campaign = campaign(each.identity);
+    each.candidacy = candidacy(each.identity);
     ++epoch_[&each];
   }
 
-  std::unique_ptr<Core> campaign(const std::string& identity) {
+  std::unique_ptr<Core> candidacy(const std::string& identity) {
     return std::make_unique<Core>(detail::ElectionCoreOptions{.namespace_ = "apps",
                                                               .name = "operator",
                                                               .identity = identity,
@@ -170,13 +170,13 @@ class World {
 
   void observe(Instance& each, double faults) {
     if (chance() < faults / 100) each.watch_from = now_ + some(30s);
-    each.campaign->on_watching(true);
+    each.candidacy->on_watching(true);
     for (; each.changes_seen < server_.changes.size(); ++each.changes_seen) {
       const Server::Change& change = server_.changes[each.changes_seen];
       if (change.deleted) {
-        each.campaign->on_deleted(change.lease, each.local(now_));
+        each.candidacy->on_deleted(change.lease, each.local(now_));
       } else {
-        each.campaign->on_event(change.lease, each.local(now_));
+        each.candidacy->on_event(change.lease, each.local(now_));
       }
     }
   }
@@ -193,10 +193,10 @@ class World {
       later(now_ + back, [this, &each, epoch, id = request.id, answer, object, lost_before, lost_after] {
         if (epoch != epoch_[&each]) return;
         const TimePoint local = each.local(now_);
-        if (lost_before || lost_after) return each.campaign->on_failure(id, local);
-        if (answer == Server::Answer::missing) return each.campaign->on_missing(id, local);
-        if (answer == Server::Answer::conflict) return each.campaign->on_conflict(id, local);
-        each.campaign->on_answered(id, object, local);
+        if (lost_before || lost_after) return each.candidacy->on_failure(id, local);
+        if (answer == Server::Answer::missing) return each.candidacy->on_missing(id, local);
+        if (answer == Server::Answer::conflict) return each.candidacy->on_conflict(id, local);
+        each.candidacy->on_answered(id, object, local);
       });
     });
   }
@@ -213,7 +213,7 @@ class World {
   void check() {
     ASSERT_LE(leaders(), 1) << "at " << now_.count() / 1'000'000 << " ms; " << story();
     for (const Instance& each : instances_) {
-      if (each.leads(now_)) terms_.insert(each.campaign->term()->number);
+      if (each.leads(now_)) terms_.insert(each.candidacy->term()->number);
     }
   }
 
@@ -221,8 +221,8 @@ class World {
     std::string text = server_.lease ? server_.lease->dump() : "no Lease";
     for (const Instance& each : instances_) {
       if (!each.leads(now_)) continue;
-      text += "\n" + each.identity + " leads term " + std::to_string(each.campaign->term()->number) +
-              ", holder for it is " + each.campaign->holder();
+      text += "\n" + each.identity + " leads term " + std::to_string(each.candidacy->term()->number) +
+              ", holder for it is " + each.candidacy->holder();
     }
     return text;
   }
@@ -266,13 +266,13 @@ TEST(ElectionSimulation, AFreedLeaseIsTakenAtOnceByWhoWatches) {
     Instance* leader = world.leader();
     ASSERT_NE(leader, nullptr);
     leader->paused_until = 1h;  // so that it does not become a candidate again
-    leader->campaign->resign(world.local(*leader));
-    const auto step = leader->campaign->next_step(world.local(*leader), WallTime());
+    leader->candidacy->resign(world.local(*leader));
+    const auto step = leader->candidacy->next_step(world.local(*leader), WallTime());
     ASSERT_TRUE(step.request);
     Json object;
     ASSERT_EQ(world.server().handle(*step.request, object), Server::Answer::object);
-    leader->campaign->on_answered(step.request->id, object, world.local(*leader));
-    EXPECT_EQ(leader->campaign->end(), Core::End::released);
+    leader->candidacy->on_answered(step.request->id, object, world.local(*leader));
+    EXPECT_EQ(leader->candidacy->end(), Core::End::released);
     world.run(100ms, 0);
     EXPECT_EQ(world.leaders(), 1);
   }

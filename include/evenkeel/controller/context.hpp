@@ -366,10 +366,10 @@ class EVENKEEL_API Context {
   template <ObjectType T>
   Snapshot<T> current(const T& object) const {
     if (primary_ == nullptr || primary_->type != &type_info<T>() || primary_->object != &object)
-      refuse_stranger();
+      refuse_other_object();
     return latest<T>();
   }
-  [[noreturn]] static void refuse_stranger();
+  [[noreturn]] static void refuse_other_object();
   [[noreturn]] static void refuse_without_cache(const ResourceInfo& resource, const std::string& index);
   void mark_point(std::string_view name) const;
   std::size_t begin_point(std::string_view name) const;

@@ -273,7 +273,7 @@ class Merger {
       if (directive == nullptr)
         wanted.push_back(item);
       else
-        replace |= obey(live, item, directive->string_or(directive->dump()), key);
+        replace |= carry_out(live, item, directive->string_or(directive->dump()), key);
     }
     if (replace) return wanted;
     Items merged = live;
@@ -288,8 +288,8 @@ class Merger {
     return woven(merged, wanted, live, key);
   }
 
-  /// Executes a directive among the items of a list; returns true if the other items replace the list.
-  static bool obey(Items& live, const Json& item, const std::string& directive, const std::string& key) {
+  /// Carries out a directive among the items of a list; returns true if the other items replace the list.
+  static bool carry_out(Items& live, const Json& item, const std::string& directive, const std::string& key) {
     if (directive == "replace") return true;
     if (directive == "merge") throw StrategicMergeError("merging lists cannot yet be specified in the patch");
     if (directive != "delete")

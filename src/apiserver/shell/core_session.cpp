@@ -24,7 +24,7 @@ using http::detail::StreamPiece;
 
 Ending ending_of(FaultEnding ending) {
   if (ending == FaultEnding::reset) return Ending::reset;
-  return ending == FaultEnding::silence ? Ending::silence : Ending::farewell;
+  return ending == FaultEnding::silence ? Ending::silence : Ending::linger;
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ void CoreSession::execute(Session& session, const WebhookProgress& progress) {
   const http::Request request = std::exchange(request_, {});
   if (reply.dropped) {
     const Ending how = ending_of(reply.ending);
-    return session.drop(how == Ending::farewell ? Ending::close : how);
+    return session.drop(how == Ending::linger ? Ending::close : how);
   }
   if (reply.node) return serve_node(session, request, *reply.node);
   if (reply.watch) {

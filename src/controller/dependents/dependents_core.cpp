@@ -34,7 +34,7 @@ DependentsCore::DependentsCore(std::vector<DependentInput> inputs, DependentPurp
   if (!wanted) phase_ = Phase::remove;
 }
 
-std::optional<DependentStep> DependentsCore::next() {
+std::optional<DependentStep> DependentsCore::next_step() {
   if (issued_) throw std::logic_error("DependentsCore: the result of the last step was not reported");
   if (phase_ == Phase::decide) {
     if (auto step = next_decision()) return step;

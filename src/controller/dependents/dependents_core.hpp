@@ -2,10 +2,10 @@
 // Decides which dependents of an object are applied and deleted next, and what the others wait for.
 // Driver:
 //  1. makes a core for each pass, with each dependent after those that it depends on;
-//  2. does what next() returns, and reports it with exactly one call: on_decided() or on_unserved() after
-//     decide, on_applied() or on_blocked() after apply, on_removed() after remove, on_failed() after any of
-//     them;
-//  3. reads status() when next() returns nothing.
+//  2. does what next_step() returns, and reports it with exactly one call: on_decided() or on_unserved()
+//     after decide, on_applied() or on_blocked() after apply, on_removed() after remove, on_failed() after any
+//     of them;
+//  3. reads status() when next_step() returns nothing.
 #pragma once
 
 #include <cstddef>
@@ -58,7 +58,7 @@ class DependentsCore {
   explicit DependentsCore(std::vector<DependentInput> inputs,
                           DependentPurpose purpose = DependentPurpose::reconcile);
 
-  std::optional<DependentStep> next();
+  std::optional<DependentStep> next_step();
 
   void on_decided(bool wanted);
   /// It is unwanted, and has no objects, as its kind is not served.

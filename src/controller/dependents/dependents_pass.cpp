@@ -44,7 +44,7 @@ DependentsPass::DependentsPass(const DependentGraph& graph, Context& context, co
 
 DependentsReport DependentsPass::run(DependentPurpose purpose) {
   DependentsCore core(look(), purpose);
-  while (const auto step = core.next()) {
+  while (const auto step = core.next_step()) {
     context_.check();
     perform(core, *step);
   }

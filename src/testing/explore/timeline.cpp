@@ -25,11 +25,6 @@ std::string time_text(Duration at) {
   return text.data();
 }
 
-Json without_books(Json object) {
-  if (object.is_object()) v0::detail::erase_server_metadata(object["metadata"]);
-  return object;
-}
-
 std::string shortened(std::string text) {
   if (text.size() > longest_change) text = text.substr(0, longest_change - 3) + "...";
   return text;
@@ -40,7 +35,8 @@ std::string changes_of(const TracedWrite& write) {
   if (write.creates()) return "";
   if (write.before.is_null()) return write.ok ? "" : ": refused";
   if (write.after.is_null()) return ": gone";
-  const auto lines = differences(without_books(write.before), without_books(write.after));
+  const auto lines = differences(v0::detail::without_server_metadata(write.before),
+                                 v0::detail::without_server_metadata(write.after));
   if (lines.empty()) return write.ok ? ": nothing changed" : ": refused";
   const std::string more = lines.size() > 1 ? "; and " + std::to_string(lines.size() - 1) + " more" : "";
   return ": " + shortened(lines.front()) + more;

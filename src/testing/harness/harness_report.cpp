@@ -14,11 +14,6 @@ inline namespace v0 {
 namespace testing {
 namespace {
 
-Json without_books(Json object) {
-  if (object.is_object()) v0::detail::erase_server_metadata(object["metadata"]);
-  return object;
-}
-
 // Formats "0s demo default/web attempt 2: error: boom".
 std::string head_of(const ReconcileRun& run) {
   std::string text = ": " + std::string(outcome_name(run.outcome.kind));
@@ -73,7 +68,7 @@ bool alike(const ReconcileRun& one, const ReconcileRun& other) {
 }  // namespace
 
 std::vector<std::string> Write::changes() const {
-  return differences(without_books(before), without_books(after));
+  return differences(v0::detail::without_server_metadata(before), v0::detail::without_server_metadata(after));
 }
 
 std::string Write::str() const {

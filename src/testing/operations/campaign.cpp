@@ -219,7 +219,8 @@ std::optional<Campaign::Tried> Campaign::make_change(const Change& change) {
 bool Campaign::is_base(const Tried& tried) const {
   const Seen& seen = tried.next.seen;
   const auto object = seen.state.find(runner_.object());
-  if (tried.verdict.reported || !seen.facts.failure.empty() || !seen.facts.trouble.empty()) return false;
+  if (tried.verdict.reported || !seen.facts.failure.empty() || !seen.facts.unsettled_reason.empty())
+    return false;
   return object != seen.state.end() &&
          (!reports_error_(object->second) || reports_error_(base_.seen.state.at(runner_.object())));
 }

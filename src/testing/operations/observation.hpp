@@ -18,8 +18,8 @@ namespace testing::detail {
 struct Observation {
   std::optional<apiserver::World> world = {};
   bool settled = false;
-  std::string trouble = {};  ///< It runs without end, or waits; empty if not.
-  std::string failure = {};  ///< The error of a key whose last run failed; empty if there is none.
+  std::string unsettled_reason = {};  ///< Why the operator has not settled; empty if it has.
+  std::string failure = {};           ///< The error of a key whose last run failed; empty if there is none.
   /// Objects that the operator deleted or scaled down, and that were there before the stage.
   std::vector<std::string> losses = {};
 };

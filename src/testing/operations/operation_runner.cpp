@@ -212,14 +212,15 @@ void OperationRunner::settle(Process& process, Observation& facts) const {
       if (process.harness.snapshot().resource_version() == version) break;
     }
   } catch (const TooManyRuns& error) {
-    facts.trouble = "it runs without end: " + first_line_of(error.what());
+    facts.unsettled_reason = "it runs without end: " + first_line_of(error.what());
   }
 }
 
 Observation OperationRunner::observe(Process& process) {
   Observation facts;
   settle(process, facts);
-  if (facts.trouble.empty()) facts.trouble = waiting_run(process.harness, process.first_run);
+  if (facts.unsettled_reason.empty())
+    facts.unsettled_reason = waiting_run(process.harness, process.first_run);
   facts.failure = failure_of(process.harness);
   facts.losses = losses(process);
   facts.world = process.harness.snapshot();

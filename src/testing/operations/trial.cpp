@@ -50,8 +50,8 @@ class Judge {
     const bool rejected = wrong || failed || reports(trial_.after);
     for (const std::string& write : trial_.restless)
       add(Kind::unstable, "a restart of the operator, before the change, leads to: " + write);
-    if (!trial_.after.facts.trouble.empty())
-      add(Kind::unsettled, "after the change, " + trial_.after.facts.trouble);
+    if (!trial_.after.facts.unsettled_reason.empty())
+      add(Kind::unsettled, "after the change, " + trial_.after.facts.unsettled_reason);
     if (rejected) {
       judge_rejection(wrong);
     } else {
@@ -119,7 +119,8 @@ void Judge::judge_acceptance() {
 
 void Judge::judge_rollback(const Seen& back, bool rejected) {
   const std::string moment = "after the change back";
-  if (!back.facts.trouble.empty()) return add(Kind::unsettled, moment + ", " + back.facts.trouble);
+  if (!back.facts.unsettled_reason.empty())
+    return add(Kind::unsettled, moment + ", " + back.facts.unsettled_reason);
   const bool refused = !back.facts.failure.empty() || reports(back);
   if (refused && !rejected) {
     // An operator may refuse the way back, to shrink a volume for instance, if it says so.
@@ -152,7 +153,8 @@ Verdict judge(const Trial& trial, const ReportsError& reports_error) {
 
 std::vector<OperationProblem> judge_reference(const Seen& first, const Seen& again) {
   std::vector<OperationProblem> problems;
-  if (!first.facts.trouble.empty()) problems.push_back({Kind::unsettled, first.facts.trouble});
+  if (!first.facts.unsettled_reason.empty())
+    problems.push_back({Kind::unsettled, first.facts.unsettled_reason});
   if (!first.facts.failure.empty())
     problems.push_back({Kind::unreported, "reconciles of the given object fail: " + first.facts.failure});
   compare(first.state, again.state, Kind::not_repeatable, "after a second creation", "after the first",

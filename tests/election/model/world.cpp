@@ -128,7 +128,7 @@ void World::send(Instance& each, Core::Request request) {
 void World::check_sent(const Instance& each, const Core::Request& request) {
   const Told& told = each.told;
   const std::string who = each.identity + ": ";
-  if (each.core->end()) violate(who + "writes after the end of its campaign");
+  if (each.core->end()) violate(who + "writes after the end of its candidacy");
   if (request.ask == Core::Ask::update) {
     if (version_of(request.body) != told.version || told.deleted) {
       return violate(who + "decides on another Lease than the newest that it was told of");
