@@ -4,7 +4,6 @@
 #include <deque>
 #include <set>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include <evenkeel/api/crd.hpp>
@@ -22,8 +21,9 @@
 #include "manager/clusters_part.hpp"
 #include "manager/derived_rules.hpp"
 #include "manager/kinds.hpp"
+#include "manager/manager_options.hpp"
 #include "manager/operations.hpp"
-#include "manager/part.hpp"
+#include "manager/parts.hpp"
 #include "manager/webhook_table.hpp"
 
 namespace evenkeel {
@@ -36,149 +36,6 @@ std::string grace_message(const std::vector<std::string>& cancelled, const std::
   return text;
 }
 
-class CachePart final : public detail::Part {
- public:
-  /// `starts`: it starts the cache, which is otherwise done by the part of the shards.
-  CachePart(Cache& cache, bool starts) : cache_(cache), starts_(starts) {}
-  void start(Started started, Ended ended) override {
-    ended_ = std::move(ended);
-    if (starts_) cache_.start();
-    started();
-  }
-  void stop() override {
-    cache_.stop();
-    ended_(nullptr);
-  }
-  void cancel() override {}
-
- private:
-  Cache& cache_;
-  const bool starts_;
-  Ended ended_;
-};
-
-class ControllerPart final : public detail::Part {
- public:
-  explicit ControllerPart(Controller& controller) : controller_(controller) {}
-  void start(Started started, Ended ended) override {
-    controller_.start(std::move(ended));
-    started();
-  }
-  void stop() override { controller_.stop(); }
-  void cancel() override { controller_.cancel(); }
-
- private:
-  Controller& controller_;
-};
-
-class TaskPart final : public detail::Part {
- public:
-  TaskPart(std::string name, std::function<void(std::stop_token)> task,
-           std::function<void(std::string_view)> on_thread_start)
-      : name_(std::move(name)), task_(std::move(task)), on_thread_start_(std::move(on_thread_start)) {}
-  void start(Started started, Ended ended) override {
-    thread_ = std::jthread([this, ended = std::move(ended)](const std::stop_token& stop) {
-      std::exception_ptr error;
-      try {
-        if (on_thread_start_) on_thread_start_(name_);
-        task_(stop);
-      } catch (const Cancelled&) {
-        if (!stop.stop_requested()) error = std::current_exception();
-      } catch (...) {
-        error = std::current_exception();
-      }
-      ended(error);
-    });
-    started();
-  }
-  void stop() override { thread_.request_stop(); }
-  void cancel() override {}
-
- private:
-  const std::string name_;
-  const std::function<void(std::stop_token)> task_;
-  const std::function<void(std::string_view)> on_thread_start_;
-  std::jthread thread_;
-};
-
-// Runs the elector on a dedicated thread. Parts that wait for leadership run while this instance is the
-// leader.
-class ElectionPart final : public detail::Part {
- public:
-  ElectionPart(Elector& elector, std::function<void(std::uint64_t term)> elected,
-               std::function<void(std::string_view)> on_thread_start)
-      : elector_(elector), elected_(std::move(elected)), on_thread_start_(std::move(on_thread_start)) {}
-  void start(Started started, Ended ended) override {
-    thread_ = std::jthread(
-        [this, ended = std::move(ended)](const std::stop_token& stop) { ended(campaign(stop)); });
-    started();
-  }
-  void stop() override { thread_.request_stop(); }
-  void cancel() override {}
-
- private:
-  std::exception_ptr campaign(const std::stop_token& stop) {
-    try {
-      if (on_thread_start_) on_thread_start_("election");
-      const ElectionEnd end = elector_.run(stop, [&](const Leadership& leadership) {
-        elected_(leadership.term);
-        wait_for_either(stop, leadership.lost);
-      });
-      if (end == ElectionEnd::lost) throw LeadershipLost("this instance is not the leader any more");
-      return nullptr;
-    } catch (...) {
-      return std::current_exception();
-    }
-  }
-  static void wait_for_either(const std::stop_token& stop, const std::stop_token& lost) {
-    Mutex mutex;
-    CondVar changed;
-    const StopWaker on_stop(stop, mutex, changed);
-    const StopWaker on_lost(lost, mutex, changed);
-    MutexLock lock(mutex);
-    while (!stop.stop_requested() && !lost.stop_requested()) changed.wait(lock);
-  }
-
-  Elector& elector_;
-  const std::function<void(std::uint64_t term)> elected_;
-  const std::function<void(std::string_view)> on_thread_start_;
-  std::jthread thread_;
-};
-
-// Takes part in the ring on a dedicated thread. It stops after the controllers.
-class ShardsPart final : public detail::Part {
- public:
-  /// `sharing` is null unless the caches may hold a share only.
-  ShardsPart(Shards& shards, detail::CacheSharing* sharing, std::function<void()> open,
-             std::function<void(std::string_view)> on_thread_start)
-      : shards_(shards),
-        sharing_(sharing),
-        open_(std::move(open)),
-        on_thread_start_(std::move(on_thread_start)) {}
-  void start(Started started, Ended ended) override {
-    thread_ = std::jthread([this, ended = std::move(ended)](const std::stop_token& stop) {
-      std::exception_ptr error;
-      try {
-        if (on_thread_start_) on_thread_start_("shards");
-        if (sharing_ == nullptr || sharing_->start_cache(stop)) shards_.run(stop);
-      } catch (...) {
-        error = std::current_exception();
-      }
-      ended(error);
-    });
-    started();
-    open_();
-  }
-  void stop() override { thread_.request_stop(); }
-  void cancel() override {}
-
- private:
-  Shards& shards_;
-  detail::CacheSharing* const sharing_;
-  const std::function<void()> open_;
-  const std::function<void(std::string_view)> on_thread_start_;
-  std::jthread thread_;
-};
 
 }  // namespace
 
@@ -265,22 +122,6 @@ class Manager::Impl {
 
 namespace {
 
-CacheOptions cache_options(const ManagerOptions& options) {
-  CacheOptions cache = options.cache;
-  cache.log = options.log;
-  cache.clock = options.clock;
-  if (options.shards && options.shards->by == ShardBy::namespace_range)
-    cache.reflector.share_label = options.shards->label;
-  return cache;
-}
-
-// The election gets separate connections, so that no other request delays a renewal.
-std::optional<Client> client_for_election(const Client& client, const ManagerOptions& options) {
-  if (!options.election && !options.shards) return std::nullopt;
-  if (options.election_client) return options.election_client;
-  return Client(client.config(), {.clock = options.clock, .log = options.log, .tracer = client.tracer()});
-}
-
 // Null unless the ring divides the keys so that a server can select the objects of a replica.
 std::unique_ptr<detail::CacheSharing> sharing_of(Cache& cache, Shards* shards,
                                                  const std::optional<Client>& client,
@@ -289,60 +130,24 @@ std::unique_ptr<detail::CacheSharing> sharing_of(Cache& cache, Shards* shards,
   return std::make_unique<detail::CacheSharing>(cache, *client, *options.shards, *shards, options.log);
 }
 
-// The component is a qualified name: other characters of the manager's name become '-'.
-EventRecorderOptions event_options(const ManagerOptions& options) {
-  EventRecorderOptions events = options.events;
-  events.log = options.log;
-  events.clock = options.clock;
-  events.on_thread_start = options.on_thread_start;
-  if (!events.component.empty()) return events;
-  events.component = options.name.substr(0, 63);
-  for (char& c : events.component) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (!letter && c != '.' && c != '_') c = '-';
-  }
-  const auto is_edge = [](char c) { return c == '-' || c == '.' || c == '_'; };
-  while (!events.component.empty() && is_edge(events.component.back())) events.component.pop_back();
-  while (!events.component.empty() && is_edge(events.component.front())) events.component.erase(0, 1);
-  return events;
-}
-
-ClusterSetOptions cluster_options(const ManagerOptions& options) {
-  ClusterSetOptions clusters = options.clusters;
-  clusters.log = options.log;
-  clusters.clock = options.clock;
-  clusters.on_thread_start = options.on_thread_start;
-  if (clusters.events.component.empty()) clusters.events.component = event_options(options).component;
-  return clusters;
-}
-
-ManagerOptions with_election_name(ManagerOptions options) {
-  if (options.election && options.shards)
-    throw std::invalid_argument(
-        "ManagerOptions: election and shards exclude each other: with shards all replicas work");
-  if (options.shards && options.shards->name.empty()) options.shards->name = options.name + "-shards";
-  if (options.election && options.election->name.empty()) options.election->name = options.name;
-  return options;
-}
-
 }  // namespace
 
 Manager::Impl::Impl(Client client, ManagerOptions options)
-    : options_(with_election_name(std::move(options))),
+    : options_(detail::with_election_name(std::move(options))),
       client_(std::move(client)),
-      election_client_(client_for_election(client_, options_)),
+      election_client_(detail::client_for_election(client_, options_)),
       own_client_(options_.own_client.value_or(client_)),
       elector_(options_.election ? std::make_unique<Elector>(*election_client_, *options_.election)
                                  : nullptr),
       leader_client_(elector_ ? elector_->guarded(client_) : client_),
       shards_(options_.shards ? std::make_unique<Shards>(*election_client_, *options_.shards) : nullptr),
       operations_(options_.log, options_.clock, options_.on_thread_start),
-      events_(client_, event_options(options_)),
-      cache_(client_, cache_options(options_)),
+      events_(client_, detail::event_options(options_)),
+      cache_(client_, detail::cache_options(options_)),
       sharing_(sharing_of(cache_, shards_.get(), election_client_, options_)),
-      clusters_(cluster_options(options_)),
+      clusters_(detail::cluster_options(options_)),
       core_(options_.lifecycle) {
-  add_part("cache", Stage::caches, std::make_unique<CachePart>(cache_, !sharing_));
+  add_part("cache", Stage::caches, std::make_unique<detail::CachePart>(cache_, !sharing_));
   if (elector_) add_election();
   if (shards_) add_shards();
   add_checks();
@@ -369,13 +174,13 @@ void Manager::Impl::add_election() {
     post({Notification::Kind::open, number, nullptr});
   };
   add_part("election", Stage::election,
-           std::make_unique<ElectionPart>(*elector_, elected, options_.on_thread_start));
+           std::make_unique<detail::ElectionPart>(*elector_, elected, options_.on_thread_start));
 }
 
 void Manager::Impl::add_shards() {
   constexpr std::size_t number = 1;  // position after the cache
   add_part("shards", Stage::election,
-           std::make_unique<ShardsPart>(
+           std::make_unique<detail::ShardsPart>(
                *shards_, sharing_.get(),
                [this] {
                  post({Notification::Kind::open, number, nullptr});
@@ -432,7 +237,7 @@ Controller& Manager::Impl::add(ControllerSpec spec) {
   operations_.readyz().add("controller/" + name,
                            [this, &added] { return detail::unready(added, options_.clock->now()); });
   add_part("controller " + name, everywhere ? Stage::others : Stage::controllers,
-           std::make_unique<ControllerPart>(added));
+           std::make_unique<detail::ControllerPart>(added));
   return added;
 }
 
@@ -466,7 +271,7 @@ void Manager::Impl::add_task(std::string name, std::function<void(std::stop_toke
     throw std::invalid_argument("Manager: task " + name + ": with shards there is no leader to run it");
   const Stage stage = where == RunsOn::leader ? Stage::controllers : Stage::others;
   add_part("task " + name, stage,
-           std::make_unique<TaskPart>(name, std::move(task), options_.on_thread_start));
+           std::make_unique<detail::TaskPart>(name, std::move(task), options_.on_thread_start));
 }
 
 void Manager::Impl::add_part(std::string name, Stage stage, std::unique_ptr<detail::Part> part) {
