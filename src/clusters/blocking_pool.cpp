@@ -9,27 +9,27 @@ namespace detail {
 
 BlockingPool::~BlockingPool() {
   std::vector<std::thread> threads;
-  OwnerTurns dropped;
+  FairWorkQueue dropped;
   {
     MutexLock lock(mutex_);
     ending_ = true;
-    std::swap(dropped, turns_);
+    std::swap(dropped, queue_);
     threads.swap(threads_);
     changed_.notify_all();
   }
   for (std::thread& thread : threads) thread.join();
 }
 
-OwnerTurns::Owner BlockingPool::add_owner() {
+FairWorkQueue::Owner BlockingPool::add_owner() {
   MutexLock lock(mutex_);
   return ++last_owner_;
 }
 
-void BlockingPool::submit(OwnerTurns::Owner owner, std::function<void()> work) {
+void BlockingPool::submit(FairWorkQueue::Owner owner, std::function<void()> work) {
   MutexLock lock(mutex_);
   if (ending_) return;
-  turns_.add(owner, std::move(work));
-  if (idle_ < turns_.ready() && threads_.size() < most_) {
+  queue_.add(owner, std::move(work));
+  if (idle_ < queue_.ready() && threads_.size() < most_) {
     threads_.emplace_back([this] { run(); });
   } else {
     changed_.notify_one();
@@ -41,7 +41,7 @@ void BlockingPool::run() {
   if (on_thread_start_) on_thread_start_("clusters/blocking");
   MutexLock lock(mutex_);
   while (!ending_) {
-    auto turn = turns_.next_turn();
+    auto turn = queue_.next_turn();
     if (!turn) {
       ++idle_;
       changed_.wait(lock);
@@ -52,7 +52,7 @@ void BlockingPool::run() {
     turn->work();
     turn->work = nullptr;
     lock.lock();
-    turns_.on_done(turn->owner);
+    queue_.on_done(turn->owner);
   }
 }
 

@@ -11,7 +11,7 @@
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/mutex.hpp>
 
-#include "clusters/owner_turns.hpp"
+#include "clusters/fair_work_queue.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -30,8 +30,8 @@ class BlockingPool {
   BlockingPool& operator=(const BlockingPool&) = delete;
 
   /// Returns a new owner.
-  OwnerTurns::Owner add_owner() EVENKEEL_EXCLUDES(mutex_);
-  void submit(OwnerTurns::Owner owner, std::function<void()> work) EVENKEEL_EXCLUDES(mutex_);
+  FairWorkQueue::Owner add_owner() EVENKEEL_EXCLUDES(mutex_);
+  void submit(FairWorkQueue::Owner owner, std::function<void()> work) EVENKEEL_EXCLUDES(mutex_);
 
  private:
   void run() EVENKEEL_EXCLUDES(mutex_);
@@ -40,8 +40,8 @@ class BlockingPool {
   const std::function<void(std::string_view)> on_thread_start_;
   Mutex mutex_;
   CondVar changed_;
-  OwnerTurns turns_ EVENKEEL_GUARDED_BY(mutex_);
-  OwnerTurns::Owner last_owner_ EVENKEEL_GUARDED_BY(mutex_) = 0;
+  FairWorkQueue queue_ EVENKEEL_GUARDED_BY(mutex_);
+  FairWorkQueue::Owner last_owner_ EVENKEEL_GUARDED_BY(mutex_) = 0;
   std::vector<std::thread> threads_ EVENKEEL_GUARDED_BY(mutex_);
   std::size_t idle_ EVENKEEL_GUARDED_BY(mutex_) = 0;
   bool ending_ EVENKEEL_GUARDED_BY(mutex_) = false;

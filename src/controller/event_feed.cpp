@@ -60,11 +60,11 @@ class EventFeed::Watch final : public EventHandler {
     if (const CallGate::Pass pass(gate_); pass) feed_.on_held_();
   }
   /// Adds the keys of states whose mapping threw before. Throws what the mapping throws.
-  void map_again(const Remap& remap) {
+  void map_again(const FailedMapping& failed) {
     const CallGate::Pass pass(gate_);
     if (!pass) return;
-    const ObjectEvent event{.type = remap.type, .object = &remap.states.back()};
-    for (const WireObject& state : remap.states) {
+    const ObjectEvent event{.type = failed.type, .object = &failed.states.back()};
+    for (const WireObject& state : failed.states) {
       for (const ObjectKey& key : keys_of({.object = &state}, spec_.mapping)) {
         if (feed_.is_ours(*this, key, nullptr)) feed_.add(*this, event, key);
       }
@@ -235,11 +235,11 @@ void EventFeed::detach() noexcept {
   MutexLock lock(mutex_);
   ended_ = true;
   changed_.notify_all();
-  std::thread remapper = std::move(remapper_);
+  std::thread retry_thread = std::move(retry_thread_);
   const auto watches = std::exchange(watches_, {});
   clusters_.clear();
   lock.unlock();
-  if (remapper.joinable()) remapper.join();
+  if (retry_thread.joinable()) retry_thread.join();
   for (const auto& [id, watch] : watches) watch->remove();
 }
 
@@ -268,10 +268,10 @@ void EventFeed::take(Watch& watch, const ObjectEvent& event, const std::vector<b
   try {
     keys = keys_of(event, watch.spec().mapping);
   } catch (...) {
-    Remap remap{.watch = watch.id(), .type = event.type};
-    if (event.old != nullptr) remap.states.push_back(*event.old);
-    remap.states.push_back(*event.object);
-    return note_failure(watch, std::move(remap), error_text(std::current_exception()));
+    FailedMapping failed{.watch = watch.id(), .type = event.type};
+    if (event.old != nullptr) failed.states.push_back(*event.old);
+    failed.states.push_back(*event.object);
+    return note_failure(watch, std::move(failed), error_text(std::current_exception()));
   }
   for (const ObjectKey& key : keys) {
     if (is_ours(watch, key, slots)) add(watch, event, key);
@@ -284,26 +284,26 @@ void EventFeed::start(std::function<void(const std::string&)> on_thread_start) {
   MutexLock lock(mutex_);
   on_thread_start_ = std::move(on_thread_start);
   started_ = true;
-  start_remapper();
+  start_retry_thread();
 }
 
 // Without a thread, as at a limit of processes, the mappings wait for the next failure.
-void EventFeed::start_remapper() noexcept {
-  if (!started_ || ended_ || remapper_.joinable() || remaps_.size() == 0) return;
+void EventFeed::start_retry_thread() noexcept {
+  if (!started_ || ended_ || retry_thread_.joinable() || mapping_retries_.size() == 0) return;
   try {
-    remapper_ = std::thread([this] { run_remaps(); });
+    retry_thread_ = std::thread([this] { run_mapping_retries(); });
   } catch (const std::exception& error) {
     log_.error("cannot start the thread that maps events again", {{"error", error.what()}});
   }
 }
 
-void EventFeed::note_failure(const Watch& watch, Remap remap, std::string_view error) {
-  const WireObject object = remap.states.back();
+void EventFeed::note_failure(const Watch& watch, FailedMapping failed, std::string_view error) {
+  const WireObject object = failed.states.back();
   MutexLock lock(mutex_);
-  const auto due_before = remaps_.next_due();
-  const auto next = remaps_.on_failure(std::move(remap), environment_.clock->now());
-  if (remaps_.next_due() != due_before) changed_.notify_all();
-  start_remapper();
+  const auto due_before = mapping_retries_.next_due();
+  const auto next = mapping_retries_.on_failure(std::move(failed), environment_.clock->now());
+  if (mapping_retries_.next_due() != due_before) changed_.notify_all();
+  start_retry_thread();
   lock.unlock();
   const std::string key = object.key().str();
   if (next) {
@@ -316,39 +316,39 @@ void EventFeed::note_failure(const Watch& watch, Remap remap, std::string_view e
   }
 }
 
-void EventFeed::remap(const Remap& remap) noexcept {
+void EventFeed::retry_mapping(const FailedMapping& failed) noexcept {
   MutexLock lock(mutex_);
-  const auto found = watches_.find(remap.watch);
+  const auto found = watches_.find(failed.watch);
   if (found == watches_.end()) return;
   const auto watch = found->second;
   lock.unlock();
   try {
-    watch->map_again(remap);
+    watch->map_again(failed);
   } catch (...) {
-    note_failure(*watch, remap, error_text(std::current_exception()));
+    note_failure(*watch, failed, error_text(std::current_exception()));
   }
 }
 
 void EventFeed::map_due() {
   MutexLock lock(mutex_);
-  const auto due = remaps_.on_timeout(environment_.clock->now());
+  const auto due = mapping_retries_.on_timeout(environment_.clock->now());
   lock.unlock();
-  for (const Remap& one : due) remap(one);
+  for (const FailedMapping& one : due) retry_mapping(one);
 }
 
 std::optional<TimePoint> EventFeed::next_due() const {
   MutexLock lock(mutex_);
-  return remaps_.next_due();
+  return mapping_retries_.next_due();
 }
 
-void EventFeed::run_remaps() noexcept {
+void EventFeed::run_mapping_retries() noexcept {
   MutexLock lock(mutex_);
   const auto on_thread_start = on_thread_start_;
   lock.unlock();
   if (on_thread_start) on_thread_start("mapping");
   lock.lock();
   while (!ended_) {
-    const auto due = remaps_.next_due();
+    const auto due = mapping_retries_.next_due();
     if (!due) {
       environment_.clock->wait(changed_, lock);
     } else if (environment_.clock->now() < *due) {

@@ -18,7 +18,7 @@
 #include <evenkeel/controller/observer.hpp>
 
 #include "controller/gated_queue.hpp"
-#include "controller/remap_core.hpp"
+#include "controller/mapping_retry_core.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -100,15 +100,15 @@ class EventFeed {
   std::vector<std::shared_ptr<Informer>> primaries_of(const RequestKey& key) const;
   void take(Watch& watch, const ObjectEvent& event, const std::vector<bool>* slots = nullptr) noexcept;
   bool is_ours(const Watch& watch, const ObjectKey& key, const std::vector<bool>* slots) const;
-  void remap(const Remap& remap) noexcept;
+  void retry_mapping(const FailedMapping& failed) noexcept;
   bool passes(const Watch& watch, const ObjectEvent& event) const;
   void refuse(const Watch& watch, const ObjectEvent& event);
   const Log& log_of(const Watch& watch) const;
   void add(Watch& watch, const ObjectEvent& event, const ObjectKey& key);
   void refuse_nameless(Watch& watch, const ObjectEvent& event);
-  void note_failure(const Watch& watch, Remap remap, std::string_view error);
-  void start_remapper() noexcept EVENKEEL_REQUIRES(mutex_);
-  void run_remaps() noexcept;
+  void note_failure(const Watch& watch, FailedMapping failed, std::string_view error);
+  void start_retry_thread() noexcept EVENKEEL_REQUIRES(mutex_);
+  void run_mapping_retries() noexcept;
 
   const ControllerEnvironment& environment_;
   GatedQueue& queue_;
@@ -122,11 +122,11 @@ class EventFeed {
   std::map<std::string, ClusterWatches, std::less<>> clusters_
       EVENKEEL_GUARDED_BY(mutex_);  // the same, by cluster
   WatchId last_id_ EVENKEEL_GUARDED_BY(mutex_) = 0;
-  RemapCore remaps_ EVENKEEL_GUARDED_BY(mutex_);
+  MappingRetryCore mapping_retries_ EVENKEEL_GUARDED_BY(mutex_);
   std::function<void(const std::string&)> on_thread_start_ EVENKEEL_GUARDED_BY(mutex_);
   bool started_ EVENKEEL_GUARDED_BY(mutex_) = false;
   bool ended_ EVENKEEL_GUARDED_BY(mutex_) = false;
-  std::thread remapper_ EVENKEEL_GUARDED_BY(mutex_);
+  std::thread retry_thread_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
 }  // namespace detail

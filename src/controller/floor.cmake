@@ -51,12 +51,12 @@ set(controller_sources
   gated_queue.cpp
   handler.cpp
   key_sources.cpp
+  mapping_retry_core.cpp
   own_write.cpp
   pipeline.cpp
   predicate.cpp
   readiness.cpp
   reconcile_meter.cpp
-  remap_core.cpp
   report.cpp
   resource_context.cpp
   resource_reconciler.cpp

@@ -24,7 +24,7 @@ class ConnectionUser : public StreamHandler {
   /// Does what can be done without waiting: the socket is ready, next_due() has passed, or the exchange was
   /// poked. Returns the end, null or an error; nullopt while it goes on.
   virtual std::optional<std::exception_ptr> proceed() noexcept = 0;
-  /// Returns what the socket must be ready for, as Readiness knows it.
+  /// Returns what the socket must be ready for, as bits of SocketPoller.
   virtual unsigned interest() const = 0;
   virtual TimePoint next_due() const = 0;
   /// Drops what refers to the socket, which is closed next; on_end() follows. Called only after

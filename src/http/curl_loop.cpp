@@ -92,9 +92,10 @@ void CurlLoop::turn() {
 
 void CurlLoop::open(std::shared_ptr<evenkeel::detail::EventLoopState> host) {
   host_ = std::move(host);
-  groundwork_ = std::make_shared<Groundwork>(host_, endpoint_, options_, tls_, [self = weak_from_this()] {
-    if (const auto loop = self.lock()) loop->wake();
-  });
+  prerequisites_ =
+      std::make_shared<ConnectionPrerequisites>(host_, endpoint_, options_, tls_, [self = weak_from_this()] {
+        if (const auto loop = self.lock()) loop->wake();
+      });
   host_->watch(sockets_.fd(), *this);
 }
 
@@ -167,16 +168,16 @@ void CurlLoop::drive() {
 void CurlLoop::act(curl_socket_t socket, unsigned ready) {
   if (const auto at = handed_over_.find(socket); at != handed_over_.end()) return serve(*at->second);
   int mask = 0;
-  if ((ready & Readiness::readable) != 0) mask |= CURL_CSELECT_IN;
-  if ((ready & Readiness::writable) != 0) mask |= CURL_CSELECT_OUT;
+  if ((ready & SocketPoller::readable) != 0) mask |= CURL_CSELECT_IN;
+  if ((ready & SocketPoller::writable) != 0) mask |= CURL_CSELECT_OUT;
   int running = 0;
   curl_multi_socket_action(multi_, socket, mask, &running);
 }
 
 int CurlLoop::on_socket(CURL*, curl_socket_t socket, int interest, void* self, void*) {
   unsigned wanted = 0;
-  if (interest == CURL_POLL_IN || interest == CURL_POLL_INOUT) wanted |= Readiness::readable;
-  if (interest == CURL_POLL_OUT || interest == CURL_POLL_INOUT) wanted |= Readiness::writable;
+  if (interest == CURL_POLL_IN || interest == CURL_POLL_INOUT) wanted |= SocketPoller::readable;
+  if (interest == CURL_POLL_OUT || interest == CURL_POLL_INOUT) wanted |= SocketPoller::writable;
   static_cast<CurlLoop*>(self)->sockets_.set(socket, wanted);
   return 0;
 }
@@ -259,12 +260,12 @@ void CurlLoop::start(const std::shared_ptr<CurlExchange>& exchange) {
 }
 
 bool CurlLoop::may_connect() {
-  if (!groundwork_) return true;
-  if (const auto failure = groundwork_->take_failure()) end_waiting(*failure);
-  return (streams_.empty() && queue_.empty()) || groundwork_->is_done(now());
+  if (!prerequisites_) return true;
+  if (const auto failure = prerequisites_->take_failure()) end_waiting(*failure);
+  return (streams_.empty() && queue_.empty()) || prerequisites_->is_done(now());
 }
 
-void CurlLoop::end_waiting(const Groundwork::Failure& failure) {
+void CurlLoop::end_waiting(const ConnectionPrerequisites::Failure& failure) {
   std::vector<std::shared_ptr<CurlExchange>> waiting = std::exchange(streams_, {});
   waiting.insert(waiting.end(), queue_.begin(), queue_.end());
   queue_.clear();
@@ -292,10 +293,11 @@ void CurlLoop::launch(CurlExchange& exchange) {
     return end(exchange, std::move(refusal));  // the guard may have changed while it was queued
   try {
     // Before a handle is taken, because it throws if files cannot be read.
-    const std::shared_ptr<const TlsMaterial> tls = !endpoint_.tls ? nullptr
-                                                   : groundwork_  ? tls_->current()
-                                                                  : tls_->get();
-    exchange.attach(take_easy(tls), endpoint_, options_, tls, groundwork_ ? groundwork_->addresses() : "");
+    const std::shared_ptr<const TlsMaterial> tls = !endpoint_.tls   ? nullptr
+                                                   : prerequisites_ ? tls_->current()
+                                                                    : tls_->get();
+    exchange.attach(take_easy(tls), endpoint_, options_, tls,
+                    prerequisites_ ? prerequisites_->addresses() : "");
   } catch (const std::exception& error) {
     if (exchange.running()) curl_easy_cleanup(exchange.detach());
     end(exchange, std::make_exception_ptr(TransportError(TransportErrorCode::tls,

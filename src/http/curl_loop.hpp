@@ -18,9 +18,9 @@
 #include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/mutex.hpp>
 
+#include "http/connection_prerequisites.hpp"
 #include "http/curl_exchange.hpp"
-#include "http/groundwork.hpp"
-#include "http/readiness.hpp"
+#include "http/socket_poller.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -76,7 +76,7 @@ class CurlLoop final : public evenkeel::detail::Job, public std::enable_shared_f
   void start(const std::shared_ptr<CurlExchange>& exchange);
   void start_queued();
   bool may_connect();
-  void end_waiting(const Groundwork::Failure& failure);
+  void end_waiting(const ConnectionPrerequisites::Failure& failure);
   void launch(CurlExchange& exchange);
   void reap();
   void hand_over(CurlExchange& exchange);
@@ -97,7 +97,7 @@ class CurlLoop final : public evenkeel::detail::Job, public std::enable_shared_f
   const CurlTransportOptions options_;
   const Endpoint endpoint_;
   const std::shared_ptr<TlsFiles> tls_;
-  Readiness sockets_;
+  SocketPoller sockets_;
   CURLM* const multi_;
 
   Mutex mutex_;
@@ -110,7 +110,7 @@ class CurlLoop final : public evenkeel::detail::Job, public std::enable_shared_f
 
   // With an event loop of the program.
   std::shared_ptr<evenkeel::detail::EventLoopState> host_;
-  std::shared_ptr<Groundwork> groundwork_;
+  std::shared_ptr<ConnectionPrerequisites> prerequisites_;
   bool in_turn_ = false;
   TimePoint last_turn_{};  // end of the turn before
   TimePoint braked_until_ = TimePoint::min();

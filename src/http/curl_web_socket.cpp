@@ -23,7 +23,7 @@
 #include "base/ascii.hpp"
 #include "http/curl_connection.hpp"
 #include "http/off_fiber.hpp"
-#include "http/readiness.hpp"
+#include "http/socket_poller.hpp"
 #include "http/without_sigpipe.hpp"
 
 namespace evenkeel {
@@ -79,9 +79,9 @@ class CurlStream {
   executor_type get_executor() const noexcept { return executor_; }
   /// Returns the number of times that bytes have arrived.
   std::size_t arrivals() const { return arrivals_; }
-  /// Returns what the socket is waited for, as Readiness knows it.
+  /// Returns what the socket is waited for, as bits of SocketPoller.
   unsigned interest() const {
-    return (waits_to_read_ ? Readiness::readable : 0) | (waits_to_write_ ? Readiness::writable : 0);
+    return (waits_to_read_ ? SocketPoller::readable : 0) | (waits_to_write_ ? SocketPoller::writable : 0);
   }
 
   template <class Buffers, class Handler>

@@ -29,7 +29,7 @@ class DrivenWebSocket : public WebSocket {
   virtual std::optional<Response> answer() = 0;
   /// Sends and receives what can be without waiting.
   virtual void proceed() = 0;
-  /// Returns what the socket is waited for, as Readiness knows it.
+  /// Returns what the socket is waited for, as bits of SocketPoller.
   virtual unsigned interest() const = 0;
   /// Returns when to call proceed() though the socket is not ready.
   virtual TimePoint next_due() const = 0;

@@ -68,7 +68,7 @@ std::size_t EventLoopState::poll() {
 
 void EventLoopState::watch(int fd, Job& job) {
   engine_->watched[fd] = &job;
-  engine_->sockets.set(fd, http::detail::Readiness::readable);
+  engine_->sockets.set(fd, http::detail::SocketPoller::readable);
 }
 
 void EventLoopState::unwatch(int fd) {

@@ -15,7 +15,7 @@
 #include <evenkeel/http/event_loop.hpp>
 #include <evenkeel/http/job_runner.hpp>
 
-#include "http/readiness.hpp"
+#include "http/socket_poller.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -67,7 +67,7 @@ class EVENKEEL_API EventLoopState {
     Engine(const Engine&) = delete;
     Engine& operator=(const Engine&) = delete;
 
-    http::detail::Readiness sockets = {};
+    http::detail::SocketPoller sockets = {};
     const std::shared_ptr<JobRunner> runner;
     Posted posted{*this};
     std::unordered_map<int, Job*> watched = {};

@@ -16,13 +16,13 @@ list(APPEND testing_sources etcd/etcd_core.cpp etcd/etcd_data.cpp etcd/etcd_mess
 list(APPEND testing_sources control_plane/child_process.cpp control_plane/component_files.cpp control_plane/control_plane.cpp)
 
 # Exploration of an operator: cores, and what drives them in a harness.
-list(APPEND testing_sources explore/end_state.cpp explore/enumerator.cpp explore/explore.cpp explore/intervention_transports.cpp explore/interventions.cpp explore/judge.cpp
-  explore/plan.cpp explore/plan_core.cpp explore/run_error.cpp explore/runner.cpp explore/sight.cpp explore/timeline.cpp explore/trace.cpp explore/watch_filter.cpp)
+list(APPEND testing_sources explore/end_state.cpp explore/enumerator.cpp explore/explore.cpp explore/intervention_transports.cpp explore/interventions.cpp
+  explore/noticed_changes.cpp explore/plan.cpp explore/plan_core.cpp explore/run_comparison.cpp explore/run_error.cpp explore/runner.cpp explore/timeline.cpp explore/trace.cpp explore/watch_filter.cpp)
 
 # Changes of an object, one property at a time: cores, and what drives them in harnesses.
-list(APPEND testing_sources operations/campaign.cpp operations/candidates.cpp operations/error_report.cpp operations/known_values.cpp
+list(APPEND testing_sources operations/campaign.cpp operations/candidates.cpp operations/change_assessment.cpp operations/error_report.cpp operations/known_values.cpp
   operations/operation_runner.cpp operations/operations.cpp operations/properties.cpp operations/property_change.cpp operations/property_path.cpp
-  operations/text_candidates.cpp operations/trial.cpp)
+  operations/text_candidates.cpp)
 
 # Simulation of a whole cluster: cores, and what drives them from one heap of events.
 list(APPEND testing_sources simulation/network_core.cpp simulation/simulate.cpp simulation/simulated_clock.cpp simulation/simulated_cluster.cpp

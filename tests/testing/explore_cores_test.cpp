@@ -10,8 +10,8 @@
 #include "explore_traces.hpp"
 #include "testing/explore/end_state.hpp"
 #include "testing/explore/enumerator.hpp"
-#include "testing/explore/judge.hpp"
 #include "testing/explore/plan_core.hpp"
+#include "testing/explore/run_comparison.hpp"
 #include "testing/explore/watch_filter.hpp"
 
 namespace evenkeel::testing::detail {
@@ -221,7 +221,7 @@ const Plan stale{{restart_stale({.after = {creation}, .as_before = {creation}})}
 
 TEST(Judge, AcceptsAnEqualRun) {
   const RunRecord reference = record_of({write_of(creation, {}, pod("1", "a"))});
-  EXPECT_THAT(texts(judge(reference, reference, crash, {})), IsEmpty());
+  EXPECT_THAT(texts(compare_run(reference, reference, crash, {})), IsEmpty());
 }
 
 TEST(Judge, ComparesCreationsDeletionsAndEnds) {
@@ -233,7 +233,7 @@ TEST(Judge, ComparesCreationsDeletionsAndEnds) {
       R"({"metadata": {"deletionTimestamp": "<time>", "finalizers": ["a/b"],
           "ownerReferences": [{"kind": "Store", "name": "main", "uid": "<uid of nothing>"}]}})");
   EXPECT_THAT(
-      texts(judge(reference, run, crash, {})),
+      texts(compare_run(reference, run, crash, {})),
       ElementsAre("pods default/web was created 2 times; in the reference once",
                   "pods default/web was deleted once; in the reference never",
                   "pods default/web differs at the end from the reference: image: \"a\" -> \"b\"",
@@ -243,7 +243,7 @@ TEST(Judge, ComparesCreationsDeletionsAndEnds) {
 
 TEST(Judge, ReportsACreationThatIsMissing) {
   const RunRecord reference = record_of({write_of(creation, {}, pod("1", "a"))});
-  EXPECT_THAT(texts(judge(reference, record_of({}), crash, {})),
+  EXPECT_THAT(texts(compare_run(reference, record_of({}), crash, {})),
               ElementsAre("pods default/web was never created; in the reference once"));
 }
 
@@ -252,11 +252,11 @@ TEST(Judge, AcceptsWorkForAStateThatIsGoneButNoLoss) {
   const RunRecord more =
       record_of({write_of(creation, {}, pod("1", "a")), write_of("delete", pod("9", "a"), {}),
                  write_of(creation, {}, pod("9", "a"), 2)});
-  EXPECT_THAT(texts(judge(reference, more, stale, {})), IsEmpty());
+  EXPECT_THAT(texts(compare_run(reference, more, stale, {})), IsEmpty());
   const RunRecord loss =
       record_of({write_of(creation, {}, pod("1", "a")), write_of("delete", pod("1", "a"), {}),
                  write_of(creation, {}, pod("2", "a"), 2)});
-  EXPECT_THAT(texts(judge(reference, loss, stale, {})),
+  EXPECT_THAT(texts(compare_run(reference, loss, stale, {})),
               ElementsAre("pods default/web was deleted; the reference keeps it"));
 }
 
@@ -266,7 +266,7 @@ TEST(Judge, ReportsRunsThatDoNotEnd) {
   run.settled = false;
   run.runs = 33;
   run.exceptions = {"boom"};
-  EXPECT_THAT(texts(judge(reference, run, {}, {})),
+  EXPECT_THAT(texts(compare_run(reference, run, {}, {})),
               ElementsAre("work is left when the time is over", "33 runs; in the reference 3",
                           "a reconcile threw: boom"));
 }

@@ -174,11 +174,11 @@ TEST(PointJudge, ReportsWritesAfterLeadershipWasLostAndWhatDiffersOutside) {
   RunRecord reference = record_of({});
   reference.outside = std::make_shared<OutsideNumber>(1);
   RunRecord run = reference;
-  EXPECT_THAT(texts(judge(reference, run, {}, {})), IsEmpty());
+  EXPECT_THAT(texts(compare_run(reference, run, {}, {})), IsEmpty());
   run.outside = std::make_shared<OutsideNumber>(2);
   run.late_writes = {creation};
   run.late_changes_outside = {"2 -> 3"};
-  const std::vector<Problem> problems = judge(reference, run, {}, {});
+  const std::vector<Problem> problems = compare_run(reference, run, {}, {});
   EXPECT_THAT(texts(problems),
               ElementsAre("a write was sent after leadership was lost: create pods default/web",
                           "outside differs at the end from the reference: 1 -> 2",

@@ -12,7 +12,7 @@
 #include "explore_store.hpp"
 #include "explore_traces.hpp"
 #include "testing/explore/enumerator.hpp"
-#include "testing/explore/sight.hpp"
+#include "testing/explore/noticed_changes.hpp"
 
 namespace evenkeel::testing::detail {
 namespace explore_reads {
@@ -22,7 +22,7 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// ---- Sight
+// ---- NoticedChanges
 
 Json state(const std::string& image, const std::string& owner = "") {
   Json made = pod("1", image);
@@ -91,15 +91,15 @@ std::vector<Case> cases() {
   };
 }
 
-TEST(Sight, TellsWhichChangesAreNoticed) {
+TEST(NoticedChanges, TellsWhichChangesAreNoticed) {
   for (const Case& one : cases()) {
-    const Sight sight(one.reads, one.kinds);
-    EXPECT_EQ(sight.notices_event(one.change), one.event) << one.name;
-    EXPECT_EQ(sight.notices_state(one.change), one.state) << one.name;
+    const NoticedChanges noticed(one.reads, one.kinds);
+    EXPECT_EQ(noticed.is_event_noticed(one.change), one.event) << one.name;
+    EXPECT_EQ(noticed.is_state_noticed(one.change), one.state) << one.name;
   }
 }
 
-TEST(Sight, TakesFunctionsOfTheProgramForReads) {
+TEST(NoticedChanges, TakesFunctionsOfTheProgramForReads) {
   const auto nothing = [](Context&, const Store&) {};
   const auto kinds_of = [](const ControllerSpec& spec) {
     WatchedKinds kinds;

@@ -8,8 +8,8 @@
 
 #include <evenkeel/testing/explore.hpp>
 
-#include "testing/explore/judge.hpp"
 #include "testing/explore/plan_core.hpp"
+#include "testing/explore/run_comparison.hpp"
 #include "testing/explore/trace.hpp"
 
 namespace evenkeel::testing::detail {

@@ -10,6 +10,7 @@
 #include <evenkeel/cache/cache.hpp>
 #include <evenkeel/controller/handler.hpp>
 #include <evenkeel/controller/predicate.hpp>
+#include <evenkeel/workqueue/queue_item.hpp>
 
 namespace evenkeel {
 inline namespace v0 {

@@ -25,7 +25,7 @@ class Enumerator {
 
   bool all() const { return options_.scope == ExploreScope::all; }
   const TracedWrite& write(Index at) const { return trace_.writes[at]; }
-  bool is_seen(Index at) const { return sight_.is_watched(write(at)); }
+  bool is_seen(Index at) const { return noticed_.is_watched(write(at)); }
   // Adds the plan, or counts it as pruned; `is_noticed`: what it hides can make a difference.
   void add(bool matters, PlanStep step, bool is_noticed = true);
 
@@ -49,7 +49,7 @@ class Enumerator {
   std::size_t position(const Moment& moment) const;
 
   const Trace& trace_;
-  const Sight sight_;
+  const NoticedChanges noticed_;
   const ExploreOptions& options_;
   std::vector<Index> writes_;   // of the operator
   std::vector<Index> changes_;  // effective ones of anybody
@@ -57,7 +57,7 @@ class Enumerator {
 };
 
 Enumerator::Enumerator(const Trace& trace, const WatchedKinds& watched, const ExploreOptions& options)
-    : trace_(trace), sight_(trace.reads, watched), options_(options) {
+    : trace_(trace), noticed_(trace.reads, watched), options_(options) {
   for (Index at = 0; at < trace.writes.size(); ++at) {
     if (is_incidental(write(at).resource)) continue;
     if (!write(at).of_workload) writes_.push_back(at);
@@ -190,7 +190,7 @@ std::set<std::size_t> Enumerator::telling_restarts(Index change) const {
 // caches, as after a crash or a downtime. If the first one is not, it is the plan that hides the rest.
 bool Enumerator::is_noticed_at_restart(Index change, Index last) const {
   const auto first = std::find_if(changes_.begin(), changes_.end(), [&](Index at) {
-    return at >= change && at <= last && sight_.notices_state(write(at));
+    return at >= change && at <= last && noticed_.is_state_noticed(write(at));
   });
   if (first == changes_.end()) return false;
   return *first == change || !is_seen(*first) || !telling_restarts(*first).contains(last);
@@ -227,7 +227,7 @@ bool Enumerator::is_noticed_late(Index change, Index last) const {
   const std::string& resource = write(change).resource;
   return std::any_of(changes_.begin(), changes_.end(), [&](Index at) {
     if (at < change || at > last) return false;
-    return (write(at).resource == resource || write(at).removes()) && sight_.notices_event(write(at));
+    return (write(at).resource == resource || write(at).removes()) && noticed_.is_event_noticed(write(at));
   });
 }
 

@@ -9,7 +9,7 @@
 #include <evenkeel/testing/explore.hpp>
 #include <evenkeel/testing/plan.hpp>
 
-#include "testing/explore/sight.hpp"
+#include "testing/explore/noticed_changes.hpp"
 #include "testing/explore/trace.hpp"
 
 namespace evenkeel {

@@ -10,7 +10,7 @@
 
 #include "apiserver/text/seconds_text.hpp"
 #include "testing/explore/enumerator.hpp"
-#include "testing/explore/judge.hpp"
+#include "testing/explore/run_comparison.hpp"
 #include "testing/explore/runner.hpp"
 #include "testing/for_each_index.hpp"
 
@@ -100,7 +100,7 @@ Verdict Explorer::try_plan(const Plan& plan) const {
   // The second write of a pair need not occur after the first fault.
   if (options_.plans.empty()) record.missed.clear();
   if (detail::is_blocked(record, plan)) return {.blocked = true};
-  return {.problems = detail::judge(runner_.reference(), record, plan, options_)};
+  return {.problems = detail::compare_run(runner_.reference(), record, plan, options_)};
 }
 
 std::vector<Verdict> Explorer::try_all(const std::vector<Plan>& plans) const {
@@ -143,7 +143,7 @@ Finding Explorer::finding_of(const Plan& plan, const Problem& problem) const {
   RunRecord record = told.record;
   if (options_.plans.empty()) record.missed.clear();
   return {.plan = smallest,
-          .problems = detail::judge(runner_.reference(), record, smallest, options_),
+          .problems = detail::compare_run(runner_.reference(), record, smallest, options_),
           .timeline = told.timeline};
 }
 

@@ -14,8 +14,8 @@
 #include <evenkeel/testing/explore.hpp>
 
 #include "testing/explore/interventions.hpp"
-#include "testing/explore/judge.hpp"
-#include "testing/explore/sight.hpp"
+#include "testing/explore/noticed_changes.hpp"
+#include "testing/explore/run_comparison.hpp"
 
 namespace evenkeel {
 inline namespace v0 {

@@ -73,7 +73,7 @@ bool Campaign::examine_reference() {
   }
   const Base again = base_of(runner_.document(), &refusal);
   refresh(base_);
-  result_.reference = judge_reference(base_.seen, again.seen);
+  result_.reference = assess_reference(base_.seen, again.seen);
   return result_.reference.empty();
 }
 
@@ -172,7 +172,7 @@ Campaign::Change Campaign::parsed(const PropertyChange& change) const {
   return made;
 }
 
-// Returns std::nullopt if there is nothing to judge: the server refuses the change, or it changes nothing.
+// Returns std::nullopt if there is nothing to assess: the server refuses the change, or it changes nothing.
 std::optional<Campaign::Tried> Campaign::make_change(const Change& change) {
   TouchedProperty& property = touched(change.text.path);
   Admission admission = runner_.admission(*base_.seen.facts.world, change.path, change.value);
@@ -193,23 +193,23 @@ std::optional<Campaign::Tried> Campaign::make_change(const Change& change) {
   }
   if (!admission.effective || change.breaks_schema) return std::nullopt;
   ++result_.changes;
-  Trial trial = trial_of(base_, change, admission.document, nullptr);
+  ObservedChange observed = observe_change(base_, change, admission.document, nullptr);
   const std::size_t resources = runner_.resources_seen();  // report() may see more
-  Tried tried{.verdict = judge(trial, reports_error_)};
+  Tried tried{.assessment = assess_change(observed, reports_error_)};
   if (change.text.kind == ValueKind::valid) {
     ++property.effective;
     std::vector<std::string>& fields = property.dependents;
-    for (std::string& field : dependents_of(trial.before.state, trial.after.state, runner_.object()))
+    for (std::string& field : dependents_of(observed.before.state, observed.after.state, runner_.object()))
       fields.push_back(std::move(field));
     std::sort(fields.begin(), fields.end());
     fields.erase(std::unique(fields.begin(), fields.end()), fields.end());
   }
-  if (tried.verdict.reported) ++result_.reported;
-  if (!tried.verdict.problems.empty()) report(change, tried.verdict);
+  if (tried.assessment.reported) ++result_.reported;
+  if (!tried.assessment.problems.empty()) report(change, tried.assessment);
   // A world with a problem is no base for further changes; that of a new object is.
-  const bool clean = tried.verdict.problems.empty() || !trial.fresh;
+  const bool clean = tried.assessment.problems.empty() || !observed.fresh;
   tried.next = {.document = std::move(admission.document),
-                .seen = std::move(clean ? trial.after : *trial.fresh),
+                .seen = std::move(clean ? observed.after : *observed.fresh),
                 .resources = resources};
   return tried;
 }
@@ -219,7 +219,7 @@ std::optional<Campaign::Tried> Campaign::make_change(const Change& change) {
 bool Campaign::is_base(const Tried& tried) const {
   const Seen& seen = tried.next.seen;
   const auto object = seen.state.find(runner_.object());
-  if (tried.verdict.reported || !seen.facts.failure.empty() || !seen.facts.unsettled_reason.empty())
+  if (tried.assessment.reported || !seen.facts.failure.empty() || !seen.facts.unsettled_reason.empty())
     return false;
   return object != seen.state.end() &&
          (!reports_error_(object->second) || reports_error_(base_.seen.state.at(runner_.object())));
@@ -230,22 +230,24 @@ void Campaign::advance(const Change& change, Tried tried) {
   advanced_.push_back(change);
 }
 
-Trial Campaign::trial_of(Base& base, const Change& change, const Json& document, std::string* timeline) {
+ObservedChange Campaign::observe_change(Base& base, const Change& change, const Json& document,
+                                        std::string* timeline) {
   ChangeRun run = runner_.change(*base.seen.facts.world, change.path, change.value, timeline != nullptr);
   if (timeline != nullptr) *timeline = std::move(run.timeline);
-  Trial trial{.kind = change.text.kind, .object = runner_.object(), .restless = std::move(run.restless)};
+  ObservedChange observed{
+      .kind = change.text.kind, .object = runner_.object(), .restless = std::move(run.restless)};
   std::optional<CreationRun> fresh;
   if (change.text.kind == ValueKind::valid) fresh = runner_.create(document);
-  if (trial.restless.empty()) {
+  if (observed.restless.empty()) {
     refresh(base);
-    trial.before = base.seen;
+    observed.before = base.seen;
   } else {
-    trial.before = runner_.look_at(std::move(run.before));
+    observed.before = runner_.look_at(std::move(run.before));
   }
-  trial.after = runner_.look_at(std::move(run.after));
-  if (fresh && fresh->refusal.empty()) trial.fresh = runner_.look_at(std::move(fresh->after));
-  if (run.rolled_back) trial.rolled_back = runner_.look_at(std::move(*run.rolled_back));
-  return trial;
+  observed.after = runner_.look_at(std::move(run.after));
+  if (fresh && fresh->refusal.empty()) observed.fresh = runner_.look_at(std::move(fresh->after));
+  if (run.rolled_back) observed.rolled_back = runner_.look_at(std::move(*run.rolled_back));
+  return observed;
 }
 
 TouchedProperty& Campaign::touched(const std::string& path) {
@@ -254,9 +256,9 @@ TouchedProperty& Campaign::touched(const std::string& path) {
   return result_.properties[found->second];
 }
 
-void Campaign::report(const Change& change, const Verdict& verdict) {
+void Campaign::report(const Change& change, const ChangeAssessment& assessment) {
   ++result_.changes_failed;
-  const OperationProblemKind kind = verdict.problems.front().kind;
+  const OperationProblemKind kind = assessment.problems.front().kind;
   const auto key = std::pair(change.text.path, kind);
   if (const auto found = known_.find(key); found != known_.end()) {
     if (found->second < result_.findings.size()) ++result_.findings[found->second].alike;
@@ -269,7 +271,7 @@ void Campaign::report(const Change& change, const Verdict& verdict) {
   OperationFinding finding{.change = change.text,
                            .from = from == nullptr ? "" : from->dump(),
                            .before = necessary_before(change, kind),
-                           .problems = verdict.problems};
+                           .problems = assessment.problems};
   if (kind != OperationProblemKind::not_reached)
     runner_.change(*base_.seen.facts.world, change.path, change.value, true).timeline.swap(finding.timeline);
   result_.findings.push_back(std::move(finding));
@@ -309,8 +311,9 @@ bool Campaign::repeats(const std::vector<Change>& before, const Change& change, 
   if (!refusal.empty()) return false;
   const Admission admission = runner_.admission(*base.seen.facts.world, change.path, change.value);
   if (!admission.refusal.empty() || !admission.effective) return false;
-  const Verdict verdict = judge(trial_of(base, change, admission.document, nullptr), reports_error_);
-  return std::any_of(verdict.problems.begin(), verdict.problems.end(),
+  const ChangeAssessment assessment =
+      assess_change(observe_change(base, change, admission.document, nullptr), reports_error_);
+  return std::any_of(assessment.problems.begin(), assessment.problems.end(),
                      [kind](const OperationProblem& problem) { return problem.kind == kind; });
 }
 

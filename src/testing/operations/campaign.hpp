@@ -12,9 +12,9 @@
 
 #include <evenkeel/testing/operations.hpp>
 
+#include "testing/operations/change_assessment.hpp"
 #include "testing/operations/operation_runner.hpp"
 #include "testing/operations/properties.hpp"
-#include "testing/operations/trial.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -42,7 +42,7 @@ class Campaign {
   };
   /// The outcome of an accepted change.
   struct Tried {
-    Verdict verdict = {};
+    ChangeAssessment assessment = {};
     Base next = {};
   };
 
@@ -56,8 +56,9 @@ class Campaign {
   void advance(const Change& change, Tried tried);
   Base base_of(const Json& document, std::string* refusal);
   void refresh(Base& base) const;
-  Trial trial_of(Base& base, const Change& change, const Json& document, std::string* timeline);
-  void report(const Change& change, const Verdict& verdict);
+  ObservedChange observe_change(Base& base, const Change& change, const Json& document,
+                                std::string* timeline);
+  void report(const Change& change, const ChangeAssessment& assessment);
   std::vector<PropertyChange> necessary_before(const Change& change, OperationProblemKind kind);
   bool repeats(const std::vector<Change>& before, const Change& change, OperationProblemKind kind);
   TouchedProperty& touched(const std::string& path);

@@ -10,7 +10,7 @@
 #include <evenkeel/client/rest_request.hpp>
 #include <evenkeel/testing/simulation.hpp>
 
-#include "testing/explore/judge.hpp"
+#include "testing/explore/run_comparison.hpp"
 #include "testing/explore/run_error.hpp"
 #include "testing/for_each_index.hpp"
 #include "testing/simulation/fault_counts.hpp"

@@ -36,16 +36,17 @@ using WatchedKinds = std::map<std::string, WatchedKind, std::less<>>;  ///< By r
 
 void add_watches(const ControllerSpec& spec, WatchedKinds& kinds);
 
+/// The changes that the controllers of a reference can have noticed.
 /// Lifetime: keeps references to the arguments of its constructor.
-class Sight {
+class NoticedChanges {
  public:
-  Sight(const TracedReads& reads, const WatchedKinds& kinds) : reads_(reads), kinds_(kinds) {}
+  NoticedChanges(const TracedReads& reads, const WatchedKinds& kinds) : reads_(reads), kinds_(kinds) {}
 
   bool is_watched(const TracedWrite& change) const { return kinds_.contains(change.resource); }
   /// Returns true if it can matter that the event of this change comes late, or never.
-  bool notices_event(const TracedWrite& change) const;
+  bool is_event_noticed(const TracedWrite& change) const;
   /// Returns true if it can matter that a process starts with caches without this change.
-  bool notices_state(const TracedWrite& change) const;
+  bool is_state_noticed(const TracedWrite& change) const;
 
  private:
   bool is_read(const TracedWrite& change, const WatchedKind& kind) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One change, and the judgement of what followed.
+// One change, and the assessment of its effects.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace testing::detail {
 
-struct Trial {
+struct ObservedChange {
   ValueKind kind = ValueKind::valid;
   std::string object = {};                 ///< The changed object, as a key of end states.
   std::vector<std::string> restless = {};  ///< Writes of the operator after its start, before the change.
@@ -25,7 +25,7 @@ struct Trial {
   std::optional<Seen> rolled_back = {};  ///< If the server accepted the change back.
 };
 
-struct Verdict {
+struct ChangeAssessment {
   std::vector<OperationProblem> problems = {};
   bool reported = false;  ///< The operator does not accept the value, and says so.
 };
@@ -33,10 +33,10 @@ struct Verdict {
 /// Returns true if the status of an object reports an error.
 using ReportsError = std::function<bool(const Json& object)>;
 
-Verdict judge(const Trial& trial, const ReportsError& reports_error);
+ChangeAssessment assess_change(const ObservedChange& observed, const ReportsError& reports_error);
 
 /// Returns the problems of the given object: `again` is a second creation of it.
-std::vector<OperationProblem> judge_reference(const Seen& first, const Seen& again);
+std::vector<OperationProblem> assess_reference(const Seen& first, const Seen& again);
 
 /// Returns the fields that differ, with their objects: "pods default/web-0 spec.hostname". Of the object
 /// itself only its status.

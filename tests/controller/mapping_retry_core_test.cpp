@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controller/remap_core.hpp"
+#include "controller/mapping_retry_core.hpp"
 
 #include <chrono>
 #include <string>
@@ -15,14 +15,15 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-class RemapCoreTest : public ::testing::Test {
+class MappingRetryCoreTest : public ::testing::Test {
  protected:
   static WireObject object(const std::string& name, int version = 1) {
     return WireScanner({.api_version = "v1", .kind = "Secret"})
         .object(R"({"metadata":{"namespace":"ns","name":")" + name + R"(","resourceVersion":")" +
                 std::to_string(version) + R"("}})");
   }
-  static Remap event(std::vector<WireObject> states, EventType type = EventType::updated, WatchId watch = 1) {
+  static FailedMapping event(std::vector<WireObject> states, EventType type = EventType::updated,
+                             WatchId watch = 1) {
     return {.watch = watch, .type = type, .states = std::move(states)};
   }
   /// Fails the due mappings until there are `times` failures; returns the delays between them.
@@ -30,7 +31,7 @@ class RemapCoreTest : public ::testing::Test {
     std::vector<Duration> delays;
     while (times-- > 0) {
       now = *core.next_due();
-      for (Remap& one : core.on_timeout(now)) {
+      for (FailedMapping& one : core.on_timeout(now)) {
         const auto delay = core.on_failure(std::move(one), now);
         if (!delay) return delays;
         delays.push_back(*delay);
@@ -40,10 +41,10 @@ class RemapCoreTest : public ::testing::Test {
   }
 
   TimePoint now{};
-  RemapCore core;
+  MappingRetryCore core;
 };
 
-TEST_F(RemapCoreTest, WaitsTwiceAsLongAfterEachFailureUpToFiveMinutes) {
+TEST_F(MappingRetryCoreTest, WaitsTwiceAsLongAfterEachFailureUpToFiveMinutes) {
   EXPECT_EQ(core.next_due(), std::nullopt);
   EXPECT_EQ(core.on_failure(event({object("a")}), now), 1s);
   EXPECT_EQ(core.next_due(), now + 1s);
@@ -51,7 +52,7 @@ TEST_F(RemapCoreTest, WaitsTwiceAsLongAfterEachFailureUpToFiveMinutes) {
   EXPECT_THAT(fail_again(10), ElementsAre(2s, 4s, 8s, 16s, 32s, 64s, 128s, 256s, 300s, 300s));
 }
 
-TEST_F(RemapCoreTest, GivesWhatIsDueOnceAndKeepsTheOthers) {
+TEST_F(MappingRetryCoreTest, GivesWhatIsDueOnceAndKeepsTheOthers) {
   core.on_failure(event({object("a")}), now);
   core.on_failure(event({object("b")}), now + 500ms);
   core.on_failure(event({object("a")}, EventType::updated, 2), now + 500ms);
@@ -64,7 +65,7 @@ TEST_F(RemapCoreTest, GivesWhatIsDueOnceAndKeepsTheOthers) {
 }
 
 // An owner that lost an object must be reconciled, too: no state that was not mapped may be dropped.
-TEST_F(RemapCoreTest, KeepsTheStatesOfAllEventsOfAnObjectInOrder) {
+TEST_F(MappingRetryCoreTest, KeepsTheStatesOfAllEventsOfAnObjectInOrder) {
   const WireObject one = object("a", 1);
   const WireObject two = object("a", 2);
   const WireObject three = object("a", 3);
@@ -82,7 +83,7 @@ TEST_F(RemapCoreTest, KeepsTheStatesOfAllEventsOfAnObjectInOrder) {
   EXPECT_THAT(due[0].states, ElementsAre(one, two, three, four));
 }
 
-TEST_F(RemapCoreTest, KeepsTheOldestAndTheNewestStatesOfAnObjectThatChangesAllTheTime) {
+TEST_F(MappingRetryCoreTest, KeepsTheOldestAndTheNewestStatesOfAnObjectThatChangesAllTheTime) {
   std::vector<WireObject> all{object("a", 0)};
   for (int version = 1; version <= 20; ++version) {
     all.push_back(object("a", version));
@@ -90,17 +91,17 @@ TEST_F(RemapCoreTest, KeepsTheOldestAndTheNewestStatesOfAnObjectThatChangesAllTh
   }
   const auto due = core.on_timeout(now + 1h);
   ASSERT_THAT(due, SizeIs(1));
-  ASSERT_THAT(due[0].states, SizeIs(RemapCore::max_states));
+  ASSERT_THAT(due[0].states, SizeIs(MappingRetryCore::max_states));
   EXPECT_EQ(due[0].states.front(), all.front());
   EXPECT_EQ(due[0].states.back(), all.back());
 }
 
-TEST_F(RemapCoreTest, GivesUpADeletionThatCannotBeMapped) {
+TEST_F(MappingRetryCoreTest, GivesUpADeletionThatCannotBeMapped) {
   EXPECT_TRUE(core.on_failure(event({object("a")}), now));
   fail_again(20);
   // Earlier failures do not count: the deletion is new to the mapping.
   EXPECT_EQ(core.on_failure(event({object("a", 2)}, EventType::deleted), now), 1s);
-  EXPECT_THAT(fail_again(20), SizeIs(RemapCore::max_failures_of_deleted - 2));
+  EXPECT_THAT(fail_again(20), SizeIs(MappingRetryCore::max_failures_of_deleted - 2));
   EXPECT_EQ(core.size(), 0U);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testing/operations/trial.hpp"
+#include "testing/operations/change_assessment.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -39,26 +39,26 @@ void compare(const EndState& expected, const EndState& found, Kind kind, const s
   }
 }
 
-class Judge {
+class Assessor {
  public:
-  Judge(const Trial& trial, const ReportsError& reports_error)
-      : trial_(trial), reports_error_(reports_error) {}
+  Assessor(const ObservedChange& observed, const ReportsError& reports_error)
+      : change_(observed), reports_error_(reports_error) {}
 
-  Verdict verdict() {
-    const bool wrong = trial_.kind == ValueKind::wrong;
-    const bool failed = !trial_.after.facts.failure.empty();
-    const bool rejected = wrong || failed || reports(trial_.after);
-    for (const std::string& write : trial_.restless)
+  ChangeAssessment assessment() {
+    const bool wrong = change_.kind == ValueKind::wrong;
+    const bool failed = !change_.after.facts.failure.empty();
+    const bool rejected = wrong || failed || reports(change_.after);
+    for (const std::string& write : change_.restless)
       add(Kind::unstable, "a restart of the operator, before the change, leads to: " + write);
-    if (!trial_.after.facts.unsettled_reason.empty())
-      add(Kind::unsettled, "after the change, " + trial_.after.facts.unsettled_reason);
+    if (!change_.after.facts.unsettled_reason.empty())
+      add(Kind::unsettled, "after the change, " + change_.after.facts.unsettled_reason);
     if (rejected) {
       judge_rejection(wrong);
     } else {
       judge_acceptance();
     }
-    if (trial_.rolled_back) judge_rollback(*trial_.rolled_back, rejected);
-    return {.problems = std::move(problems_), .reported = rejected && told(trial_.after)};
+    if (change_.rolled_back) judge_rollback(*change_.rolled_back, rejected);
+    return {.problems = std::move(problems_), .reported = rejected && told(change_.after)};
   }
 
  private:
@@ -66,32 +66,32 @@ class Judge {
 
   bool warns(const Seen& seen) const {
     return std::any_of(seen.warnings.begin(), seen.warnings.end(), [this](const std::string& warning) {
-      return !trial_.before.warnings.contains(warning);
+      return !change_.before.warnings.contains(warning);
     });
   }
   // Reports an error that was not there before.
   bool reports(const Seen& seen) const {
     if (warns(seen)) return true;
-    return reports_error_(object_of(seen, trial_.object)) &&
-           !reports_error_(object_of(trial_.before, trial_.object));
+    return reports_error_(object_of(seen, change_.object)) &&
+           !reports_error_(object_of(change_.before, change_.object));
   }
   bool told(const Seen& seen) const {
-    return reports(seen) || shows_change(object_of(trial_.before, trial_.object)["status"],
-                                         object_of(seen, trial_.object)["status"]);
+    return reports(seen) || shows_change(object_of(change_.before, change_.object)["status"],
+                                         object_of(seen, change_.object)["status"]);
   }
 
   void judge_rejection(bool wrong);
   void judge_acceptance();
   void judge_rollback(const Seen& back, bool rejected);
 
-  const Trial& trial_;
+  const ObservedChange& change_;
   const ReportsError& reports_error_;
   std::vector<OperationProblem> problems_;
 };
 
-void Judge::judge_rejection(bool wrong) {
-  const std::string& failure = trial_.after.facts.failure;
-  if (!told(trial_.after)) {
+void Assessor::judge_rejection(bool wrong) {
+  const std::string& failure = change_.after.facts.failure;
+  if (!told(change_.after)) {
     std::string text = wrong
                            ? "the wrong value is reported neither at admission, nor in the status, nor by a "
                              "Warning Event"
@@ -99,25 +99,25 @@ void Judge::judge_rejection(bool wrong) {
     if (!failure.empty()) text += "; the error is: " + failure;
     add(Kind::unreported, text);
   }
-  for (const std::string& loss : trial_.after.facts.losses)
+  for (const std::string& loss : change_.after.facts.losses)
     add(Kind::destroyed, "because of a value that is not accepted, " + loss);
 }
 
-void Judge::judge_acceptance() {
-  if (!trial_.fresh) return;
-  const Seen& fresh = *trial_.fresh;
+void Assessor::judge_acceptance() {
+  if (!change_.fresh) return;
+  const Seen& fresh = *change_.fresh;
   if (!fresh.facts.failure.empty() || reports(fresh)) {
     add(Kind::not_as_fresh, "the operator accepts the change, but not a new object with this value" +
                                 (fresh.facts.failure.empty() ? "" : ": " + fresh.facts.failure));
     return;
   }
-  if (fresh.facts.settled && trial_.before.facts.settled && !trial_.after.facts.settled)
+  if (fresh.facts.settled && change_.before.facts.settled && !change_.after.facts.settled)
     add(Kind::unsettled, "after the change, work is left when the time is over");
-  compare(fresh.state, trial_.after.state, Kind::not_as_fresh, "after the change",
+  compare(fresh.state, change_.after.state, Kind::not_as_fresh, "after the change",
           "in the world of a new object", problems_);
 }
 
-void Judge::judge_rollback(const Seen& back, bool rejected) {
+void Assessor::judge_rollback(const Seen& back, bool rejected) {
   const std::string moment = "after the change back";
   if (!back.facts.unsettled_reason.empty())
     return add(Kind::unsettled, moment + ", " + back.facts.unsettled_reason);
@@ -132,7 +132,7 @@ void Judge::judge_rollback(const Seen& back, bool rejected) {
   }
   if (!back.facts.failure.empty())
     return add(Kind::not_rolled_back, moment + ", reconciles still fail: " + back.facts.failure);
-  compare(trial_.before.state, back.state, Kind::not_rolled_back, moment, "before it", problems_);
+  compare(change_.before.state, back.state, Kind::not_rolled_back, moment, "before it", problems_);
 }
 
 // Returns the path of a line of differences().
@@ -147,11 +147,11 @@ std::string path_of(const std::string& line) {
 
 }  // namespace
 
-Verdict judge(const Trial& trial, const ReportsError& reports_error) {
-  return Judge(trial, reports_error).verdict();
+ChangeAssessment assess_change(const ObservedChange& observed, const ReportsError& reports_error) {
+  return Assessor(observed, reports_error).assessment();
 }
 
-std::vector<OperationProblem> judge_reference(const Seen& first, const Seen& again) {
+std::vector<OperationProblem> assess_reference(const Seen& first, const Seen& again) {
   std::vector<OperationProblem> problems;
   if (!first.facts.unsettled_reason.empty())
     problems.push_back({Kind::unsettled, first.facts.unsettled_reason});

@@ -22,7 +22,7 @@ inline namespace v0 {
 namespace detail {
 
 /// The states of one object that a mapping failed for.
-struct Remap {
+struct FailedMapping {
   WatchId watch = 0;
   EventType type = EventType::added;    ///< Type of the newest event.
   std::vector<WireObject> states = {};  ///< Oldest first; the last is the current or deleted state.
@@ -34,7 +34,7 @@ struct Remap {
 ///  1. calls on_failure() after each mapping that threw;
 ///  2. at next_due() calls on_timeout(), and maps each state of the result.
 /// Thread safety: one thread at a time.
-class RemapCore {
+class MappingRetryCore {
  public:
   static constexpr Duration first_delay = std::chrono::seconds{1};
   static constexpr Duration longest_delay = std::chrono::minutes{5};
@@ -46,16 +46,16 @@ class RemapCore {
   static constexpr std::size_t max_states = 8;
 
   /// Records a failure. Returns the delay until the next attempt; std::nullopt: it was given up.
-  std::optional<Duration> on_failure(Remap remap, TimePoint now);
+  std::optional<Duration> on_failure(FailedMapping failed, TimePoint now);
   /// Removes and returns the states that are due.
-  std::vector<Remap> on_timeout(TimePoint now);
+  std::vector<FailedMapping> on_timeout(TimePoint now);
   std::optional<TimePoint> next_due() const;
   std::size_t size() const { return waiting_.size(); }
 
  private:
   using Id = std::pair<WatchId, ObjectKey>;
   struct Waiting {
-    Remap remap;
+    FailedMapping failed;
     TimePoint due = {};
   };
   std::map<Id, Waiting> waiting_;

@@ -40,8 +40,8 @@ std::vector<Problem> problems_of(const RunRecord& reference);
 /// Returns the differences of two runs without any fault.
 std::vector<Problem> differences_of(const RunRecord& first, const RunRecord& second);
 /// Returns the problems of the run of a plan, the most telling first.
-std::vector<Problem> judge(const RunRecord& reference, const RunRecord& run, const Plan& plan,
-                           const ExploreOptions& options);
+std::vector<Problem> compare_run(const RunRecord& reference, const RunRecord& run, const Plan& plan,
+                                 const ExploreOptions& options);
 /// Returns true if the workload failed because the plan hides from the operator what it waits for.
 bool is_blocked(const RunRecord& run, const Plan& plan);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testing/explore/sight.hpp"
+#include "testing/explore/noticed_changes.hpp"
 
 #include <algorithm>
 
@@ -34,13 +34,13 @@ void add_watches(const ControllerSpec& spec, WatchedKinds& kinds) {
   }
 }
 
-bool Sight::is_read(const TracedWrite& change, const WatchedKind& kind) const {
+bool NoticedChanges::is_read(const TracedWrite& change, const WatchedKind& kind) const {
   const std::string& resource = change.resource;
   return kind.is_examined || reads_.objects.contains({resource, change.key}) ||
          reads_.lists.contains({resource, ""}) || reads_.lists.contains({resource, change.key.namespace_});
 }
 
-bool Sight::notices_event(const TracedWrite& change) const {
+bool NoticedChanges::is_event_noticed(const TracedWrite& change) const {
   if (change.removes()) return true;
   const auto kind = kinds_.find(change.resource);
   if (kind == kinds_.end()) return false;
@@ -48,7 +48,7 @@ bool Sight::notices_event(const TracedWrite& change) const {
   return wakes || is_read(change, kind->second);
 }
 
-bool Sight::notices_state(const TracedWrite& change) const {
+bool NoticedChanges::is_state_noticed(const TracedWrite& change) const {
   if (change.removes()) return true;
   const auto kind = kinds_.find(change.resource);
   if (kind == kinds_.end()) return false;

@@ -22,7 +22,7 @@ namespace http::detail {
 
 /// Looks up a name and reads certificate files without blocking, and keeps both up to date. Thread safety:
 /// the thread of the event loop only.
-class Groundwork : public std::enable_shared_from_this<Groundwork> {
+class ConnectionPrerequisites : public std::enable_shared_from_this<ConnectionPrerequisites> {
  public:
   struct Failure {
     TransportErrorCode code;
@@ -30,9 +30,9 @@ class Groundwork : public std::enable_shared_from_this<Groundwork> {
   };
 
   /// `changed` is called, on the thread of the loop, when is_done() may have changed or there is a failure.
-  Groundwork(std::shared_ptr<evenkeel::detail::EventLoopState> loop, const Endpoint& endpoint,
-             const CurlTransportOptions& options, std::shared_ptr<TlsFiles> tls,
-             std::function<void()> changed);
+  ConnectionPrerequisites(std::shared_ptr<evenkeel::detail::EventLoopState> loop, const Endpoint& endpoint,
+                          const CurlTransportOptions& options, std::shared_ptr<TlsFiles> tls,
+                          std::function<void()> changed);
 
   /// Returns true if a connection may be opened at `at`; otherwise gets what is missing.
   bool is_done(TimePoint at);

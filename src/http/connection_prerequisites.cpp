@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http/groundwork.hpp"
+#include "http/connection_prerequisites.hpp"
 
 #include <arpa/inet.h>
 #include <array>
@@ -36,9 +36,10 @@ std::pair<std::string, std::string> proxy_address(const std::string& proxy) {
 
 }  // namespace
 
-Groundwork::Groundwork(std::shared_ptr<evenkeel::detail::EventLoopState> loop, const Endpoint& endpoint,
-                       const CurlTransportOptions& options, std::shared_ptr<TlsFiles> tls,
-                       std::function<void()> changed)
+ConnectionPrerequisites::ConnectionPrerequisites(std::shared_ptr<evenkeel::detail::EventLoopState> loop,
+                                                 const Endpoint& endpoint,
+                                                 const CurlTransportOptions& options,
+                                                 std::shared_ptr<TlsFiles> tls, std::function<void()> changed)
     : loop_(std::move(loop)),
       tls_(endpoint.tls ? std::move(tls) : nullptr),
       changed_(std::move(changed)),
@@ -49,21 +50,21 @@ Groundwork::Groundwork(std::shared_ptr<evenkeel::detail::EventLoopState> loop, c
 }
 
 // Both are asked for, so that they are got at the same time.
-bool Groundwork::is_done(TimePoint at) {
+bool ConnectionPrerequisites::is_done(TimePoint at) {
   const bool files = has_files();
   return has_addresses(at) && files;
 }
 
-bool Groundwork::has_addresses(TimePoint at) {
+bool ConnectionPrerequisites::has_addresses(TimePoint at) {
   if (host_.empty() || at < fresh_until_) return true;
   if (std::exchange(resolving_, true)) return false;
   loop_->resolve(host_, [self = weak_from_this()](Outcome<std::vector<std::string>> found) {
-    if (const auto groundwork = self.lock()) groundwork->on_resolved(std::move(found));
+    if (const auto prerequisites = self.lock()) prerequisites->on_resolved(std::move(found));
   });
   return false;
 }
 
-void Groundwork::on_resolved(Outcome<std::vector<std::string>> found) {
+void ConnectionPrerequisites::on_resolved(Outcome<std::vector<std::string>> found) {
   resolving_ = false;
   std::string problem = "it has no address";
   addresses_.clear();
@@ -84,14 +85,14 @@ void Groundwork::on_resolved(Outcome<std::vector<std::string>> found) {
   changed_();
 }
 
-bool Groundwork::has_files() {
+bool ConnectionPrerequisites::has_files() {
   if (!tls_) return true;
   const TlsFiles::Freshness freshness = tls_->freshness();
   if (freshness != TlsFiles::Freshness::fresh) read_files();
   return freshness != TlsFiles::Freshness::missing;
 }
 
-void Groundwork::read_files() {
+void ConnectionPrerequisites::read_files() {
   if (std::exchange(reading_, true)) return;
   const auto problem = std::make_shared<std::string>();
   const auto read = [tls = tls_, problem] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http/readiness.hpp"
+#include "http/socket_poller.hpp"
 
 #include <cerrno>
 #include <sys/eventfd.h>
@@ -11,7 +11,8 @@ namespace evenkeel {
 inline namespace v0 {
 namespace http::detail {
 
-Readiness::Readiness() : epoll_(epoll_create1(EPOLL_CLOEXEC)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+SocketPoller::SocketPoller()
+    : epoll_(epoll_create1(EPOLL_CLOEXEC)), wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   epoll_event event{.events = EPOLLIN, .data = {.fd = wake_}};
   if (epoll_ >= 0 && wake_ >= 0 && epoll_ctl(epoll_, EPOLL_CTL_ADD, wake_, &event) == 0) return;
   if (epoll_ >= 0) close(epoll_);
@@ -19,12 +20,12 @@ Readiness::Readiness() : epoll_(epoll_create1(EPOLL_CLOEXEC)), wake_(eventfd(0, 
   throw Error("the transport cannot wait for sockets: too few file descriptors may be open (ulimit -n)");
 }
 
-Readiness::~Readiness() {
+SocketPoller::~SocketPoller() {
   close(wake_);
   close(epoll_);
 }
 
-void Readiness::set(int socket, unsigned wanted) noexcept {
+void SocketPoller::set(int socket, unsigned wanted) noexcept {
   if (wanted == 0) {
     remove(socket);
     return;
@@ -38,21 +39,21 @@ void Readiness::set(int socket, unsigned wanted) noexcept {
 
 // libcurl 7.88 closes a socket that is not connected yet before it reports that it does not wait for it. Its
 // number may be that of another thread's file by then, of which this epoll knows nothing: the call fails.
-void Readiness::remove(int socket) noexcept {
+void SocketPoller::remove(int socket) noexcept {
   epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, nullptr);
 }
 
-void Readiness::wake() noexcept {
+void SocketPoller::wake() noexcept {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = write(wake_, &one, sizeof one);
 }
 
-void Readiness::clear_wake() noexcept {
+void SocketPoller::clear_wake() noexcept {
   std::uint64_t count = 0;
   [[maybe_unused]] const auto got = read(wake_, &count, sizeof count);
 }
 
-int Readiness::poll(Duration timeout) {
+int SocketPoller::poll(Duration timeout) {
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(timeout).count();
   return epoll_wait(epoll_, ready_.data(), static_cast<int>(ready_.size()), static_cast<int>(ms));
 }

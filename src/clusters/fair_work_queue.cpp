@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "clusters/owner_turns.hpp"
+#include "clusters/fair_work_queue.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-void OwnerTurns::add(Owner owner, Work work) {
+void FairWorkQueue::add(Owner owner, Work work) {
   Entry& entry = owners_[owner];
   if (!entry.runs && entry.work.empty()) ready_.push_back(owner);
   entry.work.push_back(std::move(work));
 }
 
-std::optional<OwnerTurns::Turn> OwnerTurns::next_turn() {
+std::optional<FairWorkQueue::Turn> FairWorkQueue::next_turn() {
   if (ready_.empty()) return std::nullopt;
   const Owner owner = ready_.front();
   ready_.pop_front();
@@ -22,7 +22,7 @@ std::optional<OwnerTurns::Turn> OwnerTurns::next_turn() {
   return turn;
 }
 
-void OwnerTurns::on_done(Owner owner) {
+void FairWorkQueue::on_done(Owner owner) {
   const auto found = owners_.find(owner);
   if (found == owners_.end()) return;
   if (found->second.work.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "testing/explore/judge.hpp"
+#include "testing/explore/run_comparison.hpp"
 
 #include <algorithm>
 #include <map>
@@ -194,8 +194,8 @@ std::vector<Problem> differences_of(const RunRecord& first, const RunRecord& sec
   return problems;
 }
 
-std::vector<Problem> judge(const RunRecord& reference, const RunRecord& run, const Plan& plan,
-                           const ExploreOptions& options) {
+std::vector<Problem> compare_run(const RunRecord& reference, const RunRecord& run, const Plan& plan,
+                                 const ExploreOptions& options) {
   std::vector<Problem> problems;
   for (const PlanStep& step : run.missed)
     problems.push_back({ProblemKind::not_reached, "this step never took effect: " + step.str()});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readiness of many sockets, on epoll.
+// A poller of many sockets, on epoll.
 #pragma once
 
 #include <array>
@@ -15,16 +15,16 @@ namespace http::detail {
 
 /// Set of sockets and what each is waited for. Waiting costs what is ready, not what is in the set.
 /// Thread safety: wake() from any thread, all else from one thread at a time.
-class Readiness {
+class SocketPoller {
  public:
   static constexpr unsigned readable = 1;
   static constexpr unsigned writable = 2;
 
   /// Throws Error if no file descriptor is left.
-  Readiness();
-  ~Readiness();
-  Readiness(const Readiness&) = delete;
-  Readiness& operator=(const Readiness&) = delete;
+  SocketPoller();
+  ~SocketPoller();
+  SocketPoller(const SocketPoller&) = delete;
+  SocketPoller& operator=(const SocketPoller&) = delete;
 
   /// Returns a descriptor that is readable while wait() would report something.
   int fd() const noexcept { return epoll_; }

@@ -21,7 +21,7 @@ namespace detail {
 ///  2. takes each next_turn(), does it, and then calls on_done().
 /// Complexity: constant. An owner without work takes no memory.
 /// Thread safety: one thread at a time.
-class OwnerTurns {
+class FairWorkQueue {
  public:
   using Owner = std::uint64_t;
   using Work = std::function<void()>;
