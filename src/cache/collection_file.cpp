@@ -161,7 +161,7 @@ std::string text_of(const CollectionIdentity& identity) {
   return text;
 }
 
-/// Returns the name of the file; unlike ones of unlike collections, as far as a hash can tell.
+/// Returns the name of the file; different collections get different names, barring hash collisions.
 std::string name_of(const CollectionIdentity& identity, const std::string& text) {
   std::array<char, 17> hash{};
   std::snprintf(hash.data(), hash.size(), "%016zx", std::hash<std::string>()(text));

@@ -328,7 +328,8 @@ void Informer::Impl::deliver_to_new_handlers() {
   }
 }
 
-/// Lets the reflector select what is wanted now. What it drops is not held any more before it is gone.
+/// Passes the current selection to the reflector. Dropped ranges stop counting as held before their objects
+/// are removed.
 void Informer::Impl::take_share() {
   if (!share_changed_.exchange(false, std::memory_order_acquire)) return;
   WatchVerdict verdict;
@@ -349,7 +350,7 @@ void Informer::Impl::take_share() {
   if (runs) due_ = reflector_.next_due().value_or(TimePoint::max());
 }
 
-/// Shows what the store holds. Returns true if that is news.
+/// Publishes the ranges that the store holds; returns true if they changed.
 bool Informer::Impl::hold() {
   MutexLock lock(mutex_);
   const bool news = share_.on_held(reflector_.held(), now());

@@ -67,7 +67,7 @@ void ShareLabels::send(const LabelCore::Task& task) {
   }
 }
 
-// The object may be gone, or its kind: both are the end of it.
+// A 404 completes the task: the object, or its kind, no longer exists.
 void ShareLabels::finish(const LabelCore::Task& task, const std::exception_ptr& error) noexcept {
   bool gone = false;
   std::string failure;

@@ -23,14 +23,13 @@ class MetricSink;
 
 namespace detail {
 
-/// Returns true if the server selects objects by shardSelector (KEP-5866). Lists of custom objects do not
-/// tell that, so Leases of a namespace are listed, one at most, which members of a ring may do. Throws as
-/// Client::raw() does.
+/// Returns true if the server supports shardSelector (KEP-5866). Lists of custom objects do not reveal this,
+/// so at most one Lease is listed, which members of a ring may do. Throws as Client::raw() does.
 bool selects_shards(const Client& client, const std::string& namespace_);
 
-/// Lets the cache hold what Shards::on_needed() tells, if the server can select it: by ShardOptions::label if
-/// there is one, which every server can, or else by hash. Otherwise the cache holds everything, as without
-/// it. Thread safety: all members may be called concurrently. Lifetime: the ring must not run any more when
+/// Restricts the cache to the ranges from Shards::on_needed(), by label if ShardOptions::label is set,
+/// otherwise by hash if the server supports it. If neither is possible, the cache holds everything.
+/// Thread safety: all members may be called concurrently. Lifetime: the ring must not run any more when
 /// it is destroyed.
 class CacheSharing {
  public:

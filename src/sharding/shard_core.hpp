@@ -38,27 +38,26 @@ struct ShardCoreOptions {
 /// it has not begun to give up, and while its own Lease is valid. Every change of the table is an update with
 /// the resourceVersion that it was decided on. A holder is replaced by itself, after its runs have ended, or
 /// by others once it has ended: its Lease has been taken from it by an update, after it was seen unchanged
-/// for its duration. That is final, because names are never used twice. A generation that was begun to be
-/// given up is never run again, so that it does not matter if and when a write without an answer takes
-/// effect.
+/// for its duration. That is final, because names are never used twice. Once a member starts to give up
+/// a generation, it never runs it again, so that it does not matter if and when a write without an answer
+/// takes effect.
 ///
-/// All members know the same plan. The first of the living ones in the order of names carries it out; each of
-/// the others does if it finds the plan undone a retry period after the one before it.
+/// All members compute the same plan. The first live member, by name, writes it; each other member does so if
+/// the plan is still not written one retry_period after its predecessor's turn.
 ///
 /// A member whose division differs from the table's runs nothing, and is given nothing. When all members of
 /// the table's division have ended, and no slot has a holder that has not, those of another division make the
 /// table theirs, by an update like any other: nobody runs a key of the version that it was decided on.
 /// Likewise the ranges of a ring that divides by ranges are fitted to the namespaces again when no slot has a
-/// holder that has not ended: the namespaces may have become others.
+/// holder that has not ended: the set of namespaces may have changed.
 ///
 /// Driver:
 ///  1. calls next_step(), sends its request if it has one, and calls it again until it has none;
 ///  2. calls it again at Step::next_due, and after each call of 3 to 6;
 ///  3. calls on_listed(), on_answered(), on_conflict() or on_failure() for each request;
 ///  4. calls on_lease() or on_deleted() for the events of a watch of all Leases with the ring's label;
-///  5. starts and ends work as take_changes() says, and calls on_drained() when the last run of a slot that
-///  is
-///     being given up has ended;
+///  5. starts and ends work as take_changes() says, and calls on_drained() when the last run of a slot
+///     that is being given up has ended;
 ///  6. calls leave() when it is asked to stop, and ends when has_left();
 ///  7. ends all work, and this object, when the member's own Lease is lost or its time is over.
 /// Thread safety: one thread at a time.

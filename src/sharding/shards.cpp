@@ -330,8 +330,7 @@ void Shards::State::announce(MutexLock& lock, const std::vector<bool>& gained) {
   lock.lock();
 }
 
-// The table, the slots and the runs are as they were when needed was decided, as far as that matters: only
-// this thread lets runs begin in further slots.
+// The lock is released while observers run. That is safe: only this thread can make further slots runnable.
 void Shards::State::tell_needed(MutexLock& lock) {
   if (!core_->table() || ranges_.empty()) return;
   std::vector<bool> used;
@@ -393,8 +392,8 @@ std::vector<bool> Shards::State::apply_changes() {
   return gained;
 }
 
-// Takes the slots of the table over while nothing runs. Until then no key has a slot, if it may have been in
-// another one. Returns true if that has been so for keys of slots that were gained.
+// Adopts the table's slots once no run is active. If the ranges differ, no key has a slot until then. Returns
+// true if the ranges changed, so that all owned slots must be announced again.
 bool Shards::State::take_table() {
   if (!core_->table()) return false;
   const detail::ShardTable& table = *core_->table();

@@ -139,10 +139,10 @@ class EVENKEEL_API NotCached : public Error {
 };
 
 /// Reads Kubernetes objects from informers where it can, and from the server otherwise.
-/// Kinds are declared (the for, owns and watches clauses of a controller do that); nothing else is ever
-/// watched. A read goes to the server if its kind is not declared or not synced yet, or if it asks for more
-/// than the cache can answer (field selectors, pages, resourceVersions); such reads are counted, and logged
-/// once for each kind.
+/// Kinds are declared (the controller_for, owns and watches clauses of a controller do that); nothing else is
+/// ever watched. A read goes to the server if its kind is not declared or not synced yet, or if it asks for
+/// more than the cache can answer (field selectors, pages, resourceVersions); such reads are counted, and
+/// logged once for each kind.
 /// Reads show every write through the client of the cache and its copies (Client::with()) from the moment at
 /// which the write returns, or completes: creations, updates, patches, applies, deletions, evictions and
 /// deletions of collections. Where the answer of a write does not have the new state of an object (an
@@ -217,8 +217,8 @@ class EVENKEEL_API Cache {
   /// the cache are always shown.
   void observe(const Client& client);
 
-  /// Restricts the divisible informers (InformerOptions::divisible, as the clauses for and owns of
-  /// controllers declare them), also those declared later, to objects in namespaces whose hashes are in
+  /// Restricts the divisible informers (InformerOptions::divisible, as the clauses controller_for and
+  /// owns declare them), also those declared later, to objects in namespaces whose hashes are in
   /// `wanted`; see Informer::select(). Reads of other namespaces, or of all, go to the server then. A manager
   /// with ShardBy::namespace_range calls it; see docs/sharding.md.
   void select(const HashRanges& wanted);

@@ -123,7 +123,7 @@ struct Starting {
 /// A list follows at once: the streaming list failed, or the version of the list did.
 struct Relisting {
   UsedRetries used = {};
-  bool grows = false;  // the list is of the missing ranges only
+  bool grows = false;  // the list covers only the missing ranges
 };
 /// A list is running.
 struct Listing {
@@ -133,7 +133,7 @@ struct Listing {
   bool restarts = false;            // it follows once more from its first item, in one piece
   Collected collected = {};
   HashRanges of = {};
-  bool grows = false;  // it is of missing ranges only
+  bool grows = false;  // covers only the missing ranges
 };
 /// A streaming list is running: a watch that still sends the first state.
 struct Streaming {
@@ -205,13 +205,13 @@ class EVENKEEL_API Reflector {
   std::optional<std::string> take_restore_failure();
 
   /// Restricts the copy to objects in namespaces whose hashes (NamespaceHash::plain; with
-  /// ReflectorOptions::share_label, NamespaceHash::mixed) are in `wanted`; at first it is of all. Ranges that
-  /// are wanted no more are dropped at once, and a running watch is resumed where it was, with the smaller
-  /// selection. Of further ranges only their own objects are listed, while no watch runs; then the watch is
-  /// resumed where it was. If that list fails, the watch goes on, and the list is tried again after a while.
-  /// An empty selection needs no request, and is complete at once. Objects outside of the selection are
-  /// ignored, so the server need not know the selector. Carry out the result like that of on_event();
-  /// `ends_watch` may concern a list as well, which is to be dropped without on_list_failed().
+  /// ReflectorOptions::share_label, NamespaceHash::mixed) are in `wanted`; initially all. Ranges no longer
+  /// wanted are dropped at once and the watch resumes at its position with the smaller selection. Only the
+  /// objects of added ranges are listed, with the watch paused; if that list fails, the watch continues and
+  /// the list is retried with back-off. An empty selection needs no request, and is complete at once. Objects
+  /// outside of the selection are ignored, so the server need not know the selector. Carry out the result
+  /// like that of on_event(); `ends_watch` may concern a list as well, which is to be dropped without
+  /// on_list_failed().
   WatchVerdict reselect(HashRanges wanted);
   /// Returns the part of the selection that the copy has.
   const HashRanges& held() const noexcept { return held_; }

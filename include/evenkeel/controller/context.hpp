@@ -168,7 +168,7 @@ class EVENKEEL_API Context {
   /// Throws Cancelled if stop() was triggered or deadline() has passed. For long loops.
   void check() const;
 
-  // ---- Reads: from the cache if the kind is declared there (for, owns, watches), else from the server ----
+  // ---- Reads: from the cache if its kind is declared (controller_for, owns, watches), else from the server
 
   /// Returns the object, or an empty snapshot.
   template <ObjectType T>

@@ -31,17 +31,18 @@ struct ShardOptions {
   std::string name = {};
   std::string namespace_ = {};  ///< Empty: from the client's configuration.
   std::string identity = {};    ///< Part of this replica's name, for people. Empty: the host name.
-  /// Number of parts into which the keys are divided, 1 to 4096; several for each replica. Of replicas that
-  /// disagree, the one that created the table is right.
+  /// Number of parts into which the keys are divided, 1 to 4096; several times as many as replicas. If
+  /// replicas disagree, the value of the one that created the table is used.
   std::size_t slots = 64;
-  /// Must be the same in all replicas. One that differs from the table runs no keys until all replicas with
-  /// the table's have ended, and says so (docs/sharding.md). ShardBy::namespace_range needs the permission to
-  /// list namespaces, to make ranges that have equally many.
+  /// Must be the same in all replicas. A replica whose value differs from the table's runs no keys until
+  /// all replicas with the table's value have stopped, and reports why (docs/sharding.md).
+  /// ShardBy::namespace_range without a label needs the permission to list namespaces, to choose ranges that
+  /// hold equally many.
   ShardBy by = ShardBy::object;
-  /// With ShardBy::namespace_range: key of a label by whose values servers select the objects of a replica,
-  /// for servers that cannot select by hash, such as "sharding.evenkeel.dev/cell". The value is that of
-  /// cell_of(); replicas add and correct it, so they need the permission to patch. Slots are ranges of
-  /// another hash then, at most 256, and each has as many hashes. Empty: servers select by hash, if they can.
+  /// With ShardBy::namespace_range: key of a label by whose values the server selects the objects of a
+  /// replica, for servers that cannot select by hash, such as "sharding.evenkeel.dev/cell". The value is that
+  /// of cell_of(); replicas add and correct it, so they need the permission to patch. With a label, slots are
+  /// equal ranges of a mixed hash, at most 256. Empty: select by hash where the server supports it.
   std::string label = {};
   /// Time without a renewal after which the others take over. Whole seconds, rounded up.
   Duration lease_duration = std::chrono::seconds{15};
@@ -52,18 +53,19 @@ struct ShardOptions {
   Duration hand_over_timeout = std::chrono::seconds{30};
 };
 
-/// State of a replica, for probes and people.
+/// State of a replica, for probes and for people.
 struct ShardsStatus {
   std::string member = {};   ///< Name of this replica; empty: it has not joined.
-  std::size_t slots = 0;     ///< Of the ring; 0: the table is not known.
-  std::size_t owned = 0;     ///< Whose keys may run here.
-  std::size_t draining = 0;  ///< That wait for their last runs before they are handed over.
-  std::size_t members = 0;   ///< Living replicas, this one included.
-  std::uint64_t gained = 0;  ///< Slots, since the start.
-  std::uint64_t given = 0;   ///< Slots that were handed over.
-  std::uint64_t lost = 0;  ///< Slots that were lost with the membership, or because somebody wrote the table.
-  Duration hand_over_time{};  ///< Sum of the times that running reconciles delayed hand-overs.
-  std::string problem = {};   ///< Error of the table that needs a person; empty: none.
+  std::size_t slots = 0;     ///< Number of slots of the ring; 0: the table is unknown.
+  std::size_t owned = 0;     ///< Slots whose keys this replica may run.
+  std::size_t draining = 0;  ///< Slots that wait for their last runs before the hand-over.
+  std::size_t members = 0;   ///< Live members, including this one.
+  std::uint64_t gained = 0;  ///< Slots gained since the start.
+  std::uint64_t given = 0;   ///< Slots handed over since the start.
+  /// Slots lost with the membership or by an external write to the table.
+  std::uint64_t lost = 0;
+  Duration hand_over_time{};  ///< Total time for which running reconciles delayed hand-overs.
+  std::string problem = {};   ///< Error of the table that a person must correct; empty: none.
 };
 
 class Shards;
@@ -109,11 +111,12 @@ class EVENKEEL_API Shards {
   Shards(const Shards&) = delete;
   Shards& operator=(const Shards&) = delete;
 
-  /// Takes part in the ring until `stop`, then hands everything over, and returns when that is done, or,
-  /// without an answer of the server, when renew_deadline has passed. Joins again, under another name, after
-  /// the membership was lost.
+  /// Takes part in the ring until `stop`, then hands everything over and returns when that is done, or when
+  /// renew_deadline has passed without an answer of the server. After the membership was lost, joins again
+  /// under another name.
   void run(const std::stop_token& stop);
-  /// Begins to hand everything over; run() goes on. For a program that has begun to stop.
+  /// Begins to hand everything over. run() continues until the hand-over is complete; call it when the
+  /// program begins to shut down.
   void leave() noexcept;
 
   /// Returns the right to process a key now; std::nullopt if another replica owns it, or none does.
@@ -129,10 +132,13 @@ class EVENKEEL_API Shards {
   /// of run(), under no lock; must not throw. To be added before run().
   void on_gained(std::function<void(const std::vector<bool>& gained)> listener);
   /// With ShardBy::namespace_range, adds an observer of the hashes of namespaces (NamespaceHash::plain; with
-  /// a label, NamespaceHash::mixed) whose objects this replica needs: those of the slots that it has or will
-  /// be given, and of those whose last runs have not ended. After each call no run begins in other namespaces
-  /// before the next call. Called on the thread of run(), under no lock, before the listeners of on_gained();
-  /// must not throw. To be added before run().
+  /// a label, NamespaceHash::mixed) whose objects this replica needs. These are the hashes of
+  ///  - the slots that it owns;
+  ///  - the slots that are promised to it;
+  ///  - the slots whose last runs have not ended.
+  ///
+  /// Until the next call, no run begins in other namespaces. Called on the thread of run(), under no lock,
+  /// before the listeners of on_gained(); must not throw. To be added before run().
   void on_needed(std::function<void(const HashRanges& needed)> observer);
 
   ShardsStatus status() const;

@@ -20,15 +20,15 @@ enum class ShardBy : std::uint8_t {
   object,      ///< Namespace and name: an even division.
   namespace_,  ///< The namespace, so that one replica has all objects of it; the name of a cluster-scoped
                ///< one.
-  /// Likewise, but each slot is a range of hashes, so that a server can select the objects of a replica and
-  /// its caches need not hold those of others (docs/sharding.md).
+  /// By namespace, with each slot a contiguous range of hashes, so that a server can select the objects of a
+  /// replica and its caches need not hold those of others (docs/sharding.md).
   namespace_range,
 };
 
 /// Returns the slot of a key. Stable across versions, processes and machines, because replicas must agree:
 /// FNV-1a of "namespace/name" (or of the part that `by` selects), mixed by MurmurHash3's fmix64, modulo
-/// `slots`. With ShardBy::namespace_range it is the range of the hash of the namespace; here ranges are
-/// equal, those of a ring depend on its table: Shards::slot_of(). `slots` > 0.
+/// `slots`. With ShardBy::namespace_range it is the range that contains the hash of the namespace; this
+/// function assumes equal ranges; a ring's actual ranges are in its table (Shards::slot_of()). `slots` > 0.
 EVENKEEL_API Slot slot_of(std::string_view namespace_, std::string_view name, std::size_t slots,
                           ShardBy by = ShardBy::object) noexcept;
 
