@@ -15,11 +15,11 @@
 #include <evenkeel/http/job_runner.hpp>
 
 #include "cache/call_gate.hpp"
+#include "cache/cell_labeler.hpp"
 #include "cache/disk_copies.hpp"
 #include "cache/object_transform.hpp"
 #include "cache/read_observer.hpp"
 #include "cache/server_log.hpp"
-#include "cache/share_labels.hpp"
 #include "cache/streaming_memory.hpp"
 #include "cache/write_answer.hpp"
 #include "client/request/write_observer.hpp"
@@ -168,13 +168,13 @@ class Cache::Impl final : public detail::Job {
         runner_(runner_for(client, options_)),
         relay_(std::make_shared<WriteRelay>([this](const detail::ObservedWrite& write) { on_write(write); },
                                             options_.log)) {
-    if (!options_.reflector.share_label.empty())
-      labels_ = std::make_shared<detail::ShareLabels>(client, options_.reflector.share_label, runner_,
-                                                      options_.log);
+    if (!options_.reflector.cell_label.empty())
+      labeler_ =
+          std::make_shared<detail::CellLabeler>(client, options_.reflector.cell_label, runner_, options_.log);
   }
   ~Impl() override {
     relay_->close();
-    if (labels_) labels_->close();
+    if (labeler_) labeler_->close();
     runner_->forget(*this);
   }
 
@@ -255,8 +255,8 @@ class Cache::Impl final : public detail::Job {
   mutable std::set<std::string> logged_ EVENKEEL_GUARDED_BY(mutex_);  // plural.group of live reads
   mutable std::atomic<std::uint64_t> live_reads_ = 0;
   std::stop_source stopping_;
-  std::shared_ptr<detail::ShareLabels> labels_;  // null without a label of shares
-  const std::shared_ptr<WriteRelay> relay_;      // last, so that nothing is gone before it is closed
+  std::shared_ptr<detail::CellLabeler> labeler_;  // null without ReflectorOptions::cell_label
+  const std::shared_ptr<WriteRelay> relay_;       // last, so that nothing is gone before it is closed
 
   /// Returns the informers of a kind, of any version of it.
   Informers informers_of(const ResourceId& resource) const {
@@ -510,10 +510,10 @@ void Cache::Impl::add_indexes(Informer& informer) const {
   }
 }
 
-/// Returns the function that corrects the label of an object; empty without a label of shares.
+/// Returns the function that corrects the label of an object; empty without a label of cells.
 std::function<void(const WireObject&)> Cache::Impl::relabels(const ResourceId& resource) const {
-  if (!labels_) return {};
-  return [labels = labels_, resource](const WireObject& object) { labels->correct(resource, object); };
+  if (!labeler_) return {};
+  return [labeler = labeler_, resource](const WireObject& object) { labeler->correct(resource, object); };
 }
 
 /// Adds the informer of a collection that has none.
@@ -555,7 +555,7 @@ Cache::Impl::Kept& Cache::Impl::kept(const Client& client, const ResourceId& res
                                      InformerOptions options) {
   if (resource.scope == Scope::cluster) options.namespace_.clear();
   if (!options_.reflector.streaming_list) options.reflector.streaming_list = false;
-  options.reflector.share_label = options_.reflector.share_label;
+  options.reflector.cell_label = options_.reflector.cell_label;
   for (Kept& one : informers_) {
     const InformerOptions& known = one.informer->options();
     if (!same_resource(one.informer->resource(), resource) || !same_collection(known, options)) continue;
@@ -639,10 +639,8 @@ void Cache::select(const HashRanges& wanted) {
   for (const Impl::Kept& kept : impl_->informers_) kept.informer->select(wanted);
 }
 
-ShareLabelCounts Cache::share_labels() const {
-  if (!impl_->labels_) return {};
-  const detail::LabelCore::Counts counts = impl_->labels_->counts();
-  return {.labelled = counts.labelled, .failures = counts.failures, .waiting = counts.waiting};
+CellLabelCounts Cache::cell_labels() const {
+  return impl_->labeler_ ? impl_->labeler_->counts() : CellLabelCounts();
 }
 
 void Cache::start() {
@@ -655,7 +653,7 @@ void Cache::start() {
 void Cache::stop() {
   impl_->stopping_.request_stop();  // a thread of the cache may be blocked on a token
   for (const auto& informer : impl_->all()) informer->stop();
-  if (impl_->labels_) impl_->labels_->close();
+  if (impl_->labeler_) impl_->labeler_->close();
   impl_->disk_.stop();
 }
 

@@ -18,10 +18,10 @@
 
 #include "base/cells.hpp"
 #include "base/rounded_duration.hpp"
-#include "cache/cache_share.hpp"
 #include "cache/collection_file.hpp"
 #include "cache/failure_log.hpp"
 #include "cache/handler_slot.hpp"
+#include "cache/informer_ranges.hpp"
 #include "cache/label_core.hpp"
 #include "cache/object_packer.hpp"
 #include "cache/recent_deletions.hpp"
@@ -150,21 +150,21 @@ class Informer::Impl final : public detail::Job {
     parts_.runner->wake(*this);
   }
   const KeptParts& kept() const noexcept { return *kept_.load(std::memory_order_acquire); }
-  void change_share(const std::function<void(detail::CacheShare&)>& change) {
+  void change_ranges(const std::function<void(detail::InformerRanges&)>& change) {
     MutexLock lock(mutex_);
-    const HashRanges before = share_.wanted();
-    const bool was_selected = share_.is_selected();  // a share of all objects is labelled, too
-    change(share_);
-    divided_.store(share_.is_divided(), std::memory_order_release);
-    if (share_.wanted() == before && share_.is_selected() == was_selected) return;
-    share_changed_.store(true, std::memory_order_release);
+    const HashRanges before = ranges_.wanted();
+    const bool was_selected = ranges_.is_selected();  // a share of all objects is labelled, too
+    change(ranges_);
+    divided_.store(ranges_.is_divided(), std::memory_order_release);
+    if (ranges_.wanted() == before && ranges_.is_selected() == was_selected) return;
+    ranges_changed_.store(true, std::memory_order_release);
     lock.unlock();
     parts_.runner->wake(*this);
   }
   bool holds(std::string_view namespace_) const {
     if (!divided_.load(std::memory_order_acquire)) return true;
     MutexLock lock(mutex_);
-    return namespace_.empty() ? !share_.is_divided() : share_.holds(detail::hash_of(namespace_, hash()));
+    return namespace_.empty() ? !ranges_.is_divided() : ranges_.holds(detail::hash_of(namespace_, hash()));
   }
   void suspect() {
     suspected_.store(true, std::memory_order_release);
@@ -200,7 +200,7 @@ class Informer::Impl final : public detail::Job {
 
   /// Returns the hash of the ranges that are selected.
   NamespaceHash hash() const noexcept {
-    return options_.reflector.share_label.empty() ? NamespaceHash::plain : NamespaceHash::mixed;
+    return options_.reflector.cell_label.empty() ? NamespaceHash::plain : NamespaceHash::mixed;
   }
   void check_label(const WireObject& object) const;
 
@@ -210,7 +210,7 @@ class Informer::Impl final : public detail::Job {
   }
   void begin_to_scan();
   void deliver_to_new_handlers();
-  void take_share();
+  void take_ranges();
   bool hold();
   void advance();
   void resync();
@@ -267,22 +267,22 @@ class Informer::Impl final : public detail::Job {
   detail::FailureLog failure_log_;
   detail::FailureLog unreadable_log_;  // an object that cannot be read, which each attempt meets again
   bool begun_ = false;                 // the first step was taken
-  bool checks_labels_ = false;         // objects have a label of their part
+  bool checks_labels_ = false;         // the label of each object has to be checked
   bool streams_ = false;               // a streaming list was advised, and its outcome was not reported yet
   unsigned streaming_waits_ = 0;       // in a row
   Span gap_;                           // from the end of a watch until the next one is open
   bool unreachable_ = false;           // reported to the server's log, but not its recovery
   std::vector<std::shared_ptr<HandlerSlot>> notified_;  // handlers that have received all changes so far
 
-  std::atomic<bool> started_ = false;        // pairs with the load in run()
-  std::atomic<bool> suspected_ = false;      // likewise
-  std::atomic<bool> share_changed_ = false;  // likewise
-  std::atomic<bool> divided_ = false;        // share_.is_divided()
+  std::atomic<bool> started_ = false;         // pairs with the load in run()
+  std::atomic<bool> suspected_ = false;       // likewise
+  std::atomic<bool> ranges_changed_ = false;  // likewise
+  std::atomic<bool> divided_ = false;         // ranges_.is_divided()
   mutable Mutex mutex_;
   std::deque<KeptParts> all_kept_ EVENKEEL_GUARDED_BY(mutex_);  // kept() has returned references to them
   std::atomic<const KeptParts*> kept_ = nullptr;
   mutable CondVar changed_;  // synced, or stopped
-  detail::CacheShare share_ EVENKEEL_GUARDED_BY(mutex_);
+  detail::InformerRanges ranges_ EVENKEEL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<HandlerSlot>> slots_ EVENKEEL_GUARDED_BY(mutex_);
   InformerHealth health_ EVENKEEL_GUARDED_BY(mutex_);
   HandlerId last_id_ EVENKEEL_GUARDED_BY(mutex_) = 0;
@@ -296,7 +296,7 @@ void Informer::Impl::run() noexcept {
   deliver_to_new_handlers();
   if (!started_.load(std::memory_order_acquire)) return;
   if (!std::exchange(begun_, true)) begin_to_scan();
-  take_share();
+  take_ranges();
   StreamInput input;
   int turns = 0;
   for (; turns < inputs_per_turn && inbox_->take(input); ++turns) take(input);
@@ -330,15 +330,15 @@ void Informer::Impl::deliver_to_new_handlers() {
 
 /// Passes the current selection to the reflector. Dropped ranges stop counting as held before their objects
 /// are removed.
-void Informer::Impl::take_share() {
-  if (!share_changed_.exchange(false, std::memory_order_acquire)) return;
+void Informer::Impl::take_ranges() {
+  if (!ranges_changed_.exchange(false, std::memory_order_acquire)) return;
   WatchVerdict verdict;
   {
     MutexLock lock(mutex_);
-    verdict = reflector_.reselect(share_.wanted());
-    checks_labels_ = share_.is_selected() && parts_.on_mislabelled && !options_.reflector.share_label.empty();
-    share_.on_held(reflector_.held(), now());
-    divided_.store(share_.is_divided(), std::memory_order_release);
+    verdict = reflector_.reselect(ranges_.wanted());
+    checks_labels_ = ranges_.is_selected() && parts_.on_mislabelled && !options_.reflector.cell_label.empty();
+    ranges_.on_held(reflector_.held(), now());
+    divided_.store(ranges_.is_divided(), std::memory_order_release);
   }
   if (verdict.change) store(std::move(*verdict.change));
   if (activity_ == Activity::resting) activity_ = Activity::idle;
@@ -353,9 +353,9 @@ void Informer::Impl::take_share() {
 /// Publishes the ranges that the store holds; returns true if they changed.
 bool Informer::Impl::hold() {
   MutexLock lock(mutex_);
-  const bool news = share_.on_held(reflector_.held(), now());
-  divided_.store(share_.is_divided(), std::memory_order_release);
-  health_.missing_since = share_.missing_since();
+  const bool news = ranges_.on_held(reflector_.held(), now());
+  divided_.store(ranges_.is_divided(), std::memory_order_release);
+  health_.missing_since = ranges_.missing_since();
   return news;
 }
 
@@ -401,7 +401,7 @@ void Informer::Impl::restore() {
   if (!parts_.copy) return;
   {
     MutexLock lock(mutex_);
-    if (!share_.wanted().is_all()) return;
+    if (!ranges_.wanted().is_all()) return;
   }
   try {
     auto copy = parts_.copy->read({.max_bytes = options_.reflector.max_list_bytes,
@@ -589,7 +589,7 @@ void Informer::Impl::take_list(std::string_view piece) {
 }
 
 void Informer::Impl::check_label(const WireObject& object) const {
-  if (checks_labels_ && detail::must_label(object, options_.reflector.share_label, reflector_.wanted()))
+  if (checks_labels_ && detail::must_label(object, options_.reflector.cell_label, reflector_.wanted()))
     parts_.on_mislabelled(object);
 }
 
@@ -734,8 +734,8 @@ void Informer::Impl::publish() {
   if (health_.resource_version != reflector_.resource_version())
     health_.resource_version = reflector_.resource_version();
   health_.last_event = last_event_;
-  share_.on_held(reflector_.held(), now());
-  health_.missing_since = share_.missing_since();
+  ranges_.on_held(reflector_.held(), now());
+  health_.missing_since = ranges_.missing_since();
   health_.counters = reflector_.counters();
   if (news) changed_.notify_all();
 }
@@ -882,10 +882,10 @@ void Informer::start() {
 }
 void Informer::select(const HashRanges& wanted) {
   if (resource().scope == Scope::cluster) return;
-  impl_->change_share([&wanted](detail::CacheShare& share) { share.select(wanted); });
+  impl_->change_ranges([&wanted](detail::InformerRanges& ranges) { ranges.select(wanted); });
 }
 void Informer::require_all() {
-  impl_->change_share([](detail::CacheShare& share) { share.require_all(); });
+  impl_->change_ranges([](detail::InformerRanges& ranges) { ranges.require_all(); });
 }
 bool Informer::holds(std::string_view namespace_) const {
   return impl_->holds(namespace_);

@@ -15,6 +15,7 @@
 #include <evenkeel/base/hash_ranges.hpp>
 #include <evenkeel/base/object_key.hpp>
 #include <evenkeel/base/time.hpp>
+#include <evenkeel/cache/reflector_types.hpp>
 #include <evenkeel/cache/wire_object.hpp>
 
 namespace evenkeel {
@@ -22,8 +23,8 @@ inline namespace v0 {
 namespace detail {
 
 /// Returns true if this replica, which wants these mixed hashes, has to correct the label of an object that
-/// the server sent to it: the object is of its part, and the label is not that of its cell; or the label is
-/// that of another cell, so that the server sends the object to holders of that cell only.
+/// the server sent to it: the object belongs to its share, and the label is not that of its cell; or the
+/// label is that of another cell, so that the server sends the object to holders of that cell only.
 bool must_label(const WireObject& object, std::string_view label, const HashRanges& wanted);
 
 /// The objects whose label is missing or wrong. Few at a time are patched. After a failure those of the same
@@ -42,11 +43,6 @@ class LabelCore {
     ResourceId resource = {};
     ObjectKey key = {};
   };
-  struct Counts {
-    std::uint64_t labelled = 0;
-    std::uint64_t failures = 0;
-    std::size_t waiting = 0;  ///< Objects, those that are being patched included.
-  };
 
   static constexpr std::size_t most_running = 4;
   static constexpr Duration first_pause = std::chrono::seconds{1};
@@ -60,7 +56,7 @@ class LabelCore {
   bool on_failed(const Task& task, TimePoint now);
   /// Returns the time of the next call of next_task(); max() while it depends on a call of another member.
   TimePoint next_due() const;
-  const Counts& counts() const noexcept { return counts_; }
+  const CellLabelCounts& counts() const noexcept { return counts_; }
 
  private:
   enum class Phase : std::uint8_t { queued, running, found_again };
@@ -77,7 +73,7 @@ class LabelCore {
   std::map<std::string, Kind> kinds_;  // by group and plural
   std::string last_;  // kind of the last task; the next one is of another kind if there is one
   std::size_t running_ = 0;
-  Counts counts_;
+  CellLabelCounts counts_;
 };
 
 }  // namespace detail

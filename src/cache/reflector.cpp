@@ -418,16 +418,16 @@ WatchRequest Reflector::begin_streaming(TimePoint now) {
 /// Returns the request for the objects of these ranges.
 template <class Request>
 Request Reflector::selecting(Request request, const HashRanges& ranges) const {
-  if (options_.share_label.empty())
+  if (options_.cell_label.empty())
     request.shard_selector = selector_of(ranges);
   else
-    request.label_selector = detail::cell_selector(options_.share_label, ranges);
+    request.label_selector = detail::cell_selector(options_.cell_label, ranges);
   return request;
 }
 
 std::uint64_t Reflector::hash_of(const WireObject& object) const {
   return detail::hash_of(object.namespace_(),
-                         options_.share_label.empty() ? NamespaceHash::plain : NamespaceHash::mixed);
+                         options_.cell_label.empty() ? NamespaceHash::plain : NamespaceHash::mixed);
 }
 
 std::chrono::seconds Reflector::watch_life() {

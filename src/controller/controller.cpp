@@ -142,7 +142,7 @@ class Controller::Impl {
   const std::size_t workers_;
   detail::GatedQueue queue_;
   detail::EventFeed feed_;
-  detail::ShareGate gate_;
+  detail::UnlistedKeys unlisted_;
   detail::FollowedClusters clusters_;
   detail::Runner runner_;
   detail::KeySources sources_;
@@ -165,13 +165,13 @@ Controller::Impl::Impl(ControllerSpec spec, ControllerEnvironment environment)
       queue_(spec_.options, environment_.clock, environment_.schedule_stuck_check,
              own_writes(environment_.client)),
       feed_(environment_, queue_, log_, spec_.resource.scope == Scope::namespaced,
-            {.on_synced = [this] { notify(); }, .on_held = [this] { gate_.release(); }}),
-      gate_(environment_, queue_, feed_),
+            {.on_synced = [this] { notify(); }, .on_held = [this] { unlisted_.release(); }}),
+      unlisted_(environment_, queue_, feed_),
       clusters_(spec_, environment_, queue_, feed_),
       runner_(spec_, environment_, queue_, log_,
-              {.links = links_, .clusters = clusters_, .feed = feed_, .gate = gate_}),
+              {.links = links_, .clusters = clusters_, .feed = feed_, .unlisted = unlisted_}),
       sources_(spec_, environment_, queue_, log_, source_calls()),
-      inspector_(spec_, environment_, queue_, log_, clusters_, gate_) {}
+      inspector_(spec_, environment_, queue_, log_, clusters_, unlisted_) {}
 
 Controller::Impl::~Impl() {
   stop();

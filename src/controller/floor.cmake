@@ -64,6 +64,6 @@ set(controller_sources
   run_links.cpp
   run_span.cpp
   runner.cpp
-  share_gate.cpp
   source.cpp
-  timer_core.cpp)
+  timer_core.cpp
+  unlisted_keys.cpp)

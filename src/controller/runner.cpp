@@ -65,7 +65,7 @@ void Runner::run(const RequestQueue::Claim& claim, std::size_t worker) {
     auto run = environment_.shards->begin(shard_namespace(key.cluster(), key.namespace_()), key.name());
     if (!run) return queue_.drop(key);
     // In this order: what the caches hold of a slot stays while the right to run it exists.
-    if (!gate_.may_run(key.cluster(), key.namespace_())) return gate_.park(key, claim.priority());
+    if (!unlisted_.may_run(key.cluster(), key.namespace_())) return unlisted_.park(key, claim.priority());
     owned.add(std::move(*run));
   }
   if (!key.cluster().empty() && !begin_in_cluster(claim, owned)) return;

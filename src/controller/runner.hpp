@@ -20,7 +20,7 @@
 #include "controller/reconcile_meter.hpp"
 #include "controller/run_ids.hpp"
 #include "controller/run_links.hpp"
-#include "controller/share_gate.hpp"
+#include "controller/unlisted_keys.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -33,7 +33,7 @@ class Runner {
     std::shared_ptr<RunLinks> links = {};  ///< Null without a tracer.
     FollowedClusters& clusters;
     EventFeed& feed;
-    ShareGate& gate;
+    UnlistedKeys& unlisted;
   };
   Runner(const ControllerSpec& spec, const ControllerEnvironment& environment, GatedQueue& queue, Log log,
          Parts parts)
@@ -44,7 +44,7 @@ class Runner {
         links_(std::move(parts.links)),
         clusters_(parts.clusters),
         feed_(parts.feed),
-        gate_(parts.gate),
+        unlisted_(parts.unlisted),
         run_ids_(environment.seed) {}
 
   /// Reconciles a key. Throws exceptions that end the controller, see OnPanic.
@@ -80,7 +80,7 @@ class Runner {
   const std::shared_ptr<RunLinks> links_;
   FollowedClusters& clusters_;
   EventFeed& feed_;
-  ShareGate& gate_;
+  UnlistedKeys& unlisted_;
   RunIds run_ids_;
   std::stop_source cancel_;
   std::atomic<std::size_t> active_ = 0;             // statistics only, no ordering required

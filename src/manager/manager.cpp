@@ -17,7 +17,7 @@
 #include "base/ascii.hpp"
 #include "base/caught.hpp"
 #include "base/earlier.hpp"
-#include "manager/cache_sharing.hpp"
+#include "manager/cache_divider.hpp"
 #include "manager/clusters_part.hpp"
 #include "manager/derived_rules.hpp"
 #include "manager/kinds.hpp"
@@ -100,7 +100,7 @@ class Manager::Impl {
  public:
   // Declared before the controllers, which use it until they are destroyed.
   Cache cache_;
-  const std::unique_ptr<detail::CacheSharing> sharing_;  // null unless the ring divides by ranges
+  const std::unique_ptr<detail::CacheDivider> divider_;  // null unless the ring divides by ranges
   ClusterSet clusters_;
 
  private:
@@ -123,11 +123,11 @@ class Manager::Impl {
 namespace {
 
 // Null unless the ring divides the keys so that a server can select the objects of a replica.
-std::unique_ptr<detail::CacheSharing> sharing_of(Cache& cache, Shards* shards,
+std::unique_ptr<detail::CacheDivider> divider_of(Cache& cache, Shards* shards,
                                                  const std::optional<Client>& client,
                                                  const ManagerOptions& options) {
   if (shards == nullptr || options.shards->by != ShardBy::namespace_range) return nullptr;
-  return std::make_unique<detail::CacheSharing>(cache, *client, *options.shards, *shards, options.log);
+  return std::make_unique<detail::CacheDivider>(cache, *client, *options.shards, *shards, options.log);
 }
 
 }  // namespace
@@ -144,10 +144,10 @@ Manager::Impl::Impl(Client client, ManagerOptions options)
       operations_(options_.log, options_.clock, options_.on_thread_start),
       events_(client_, detail::event_options(options_)),
       cache_(client_, detail::cache_options(options_)),
-      sharing_(sharing_of(cache_, shards_.get(), election_client_, options_)),
+      divider_(divider_of(cache_, shards_.get(), election_client_, options_)),
       clusters_(detail::cluster_options(options_)),
       core_(options_.lifecycle) {
-  add_part("cache", Stage::caches, std::make_unique<detail::CachePart>(cache_, !sharing_));
+  add_part("cache", Stage::caches, std::make_unique<detail::CachePart>(cache_, !divider_));
   if (elector_) add_election();
   if (shards_) add_shards();
   add_checks();
@@ -181,7 +181,7 @@ void Manager::Impl::add_shards() {
   constexpr std::size_t number = 1;  // position after the cache
   add_part("shards", Stage::election,
            std::make_unique<detail::ShardsPart>(
-               *shards_, sharing_.get(),
+               *shards_, divider_.get(),
                [this] {
                  post({Notification::Kind::open, number, nullptr});
                },
@@ -522,8 +522,8 @@ const Client& Manager::leader_client() const noexcept {
 bool Manager::is_leader() const noexcept {
   return impl_->is_leader();
 }
-const detail::CacheSharing* Manager::cache_sharing() const noexcept {
-  return impl_->sharing_.get();
+const detail::CacheDivider* Manager::cache_divider() const noexcept {
+  return impl_->divider_.get();
 }
 const Shards* Manager::shards() const noexcept {
   return impl_->shards_.get();

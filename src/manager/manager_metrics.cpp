@@ -9,7 +9,7 @@
 #include <evenkeel/manager/manager.hpp>
 #include <evenkeel/metrics/registry.hpp>
 
-#include "manager/cache_sharing.hpp"
+#include "manager/cache_divider.hpp"
 #include "manager/operations.hpp"
 
 namespace evenkeel {
@@ -149,7 +149,7 @@ void Manager::collect(MetricSink& sink) const {
                {{"name", lease}}, is_leader() ? 1 : 0);
   }
   if (shards() != nullptr) shards()->collect(sink);
-  if (cache_sharing() != nullptr) cache_sharing()->collect(sink);
+  if (cache_divider() != nullptr) cache_divider()->collect(sink);
   cluster_set().collect(sink);
   events().collect(sink);
   operations().metrics().collect(sink);

@@ -13,7 +13,7 @@ CacheOptions cache_options(const ManagerOptions& options) {
   cache.log = options.log;
   cache.clock = options.clock;
   if (options.shards && options.shards->by == ShardBy::namespace_range)
-    cache.reflector.share_label = options.shards->label;
+    cache.reflector.cell_label = options.shards->label;
   return cache;
 }
 

@@ -21,7 +21,7 @@
 #include <evenkeel/manager/manager.hpp>
 #include <evenkeel/sharding/shards.hpp>
 
-#include "manager/cache_sharing.hpp"
+#include "manager/cache_divider.hpp"
 #include "manager/part.hpp"
 
 namespace evenkeel {
@@ -142,11 +142,11 @@ class ElectionPart final : public Part {
 /// This replica of the ring, on a dedicated thread. It stops after the controllers.
 class ShardsPart final : public Part {
  public:
-  /// `sharing` is null unless the caches may hold a share only.
-  ShardsPart(Shards& shards, CacheSharing* sharing, std::function<void()> open,
+  /// `divider` is null unless the caches may hold a share only.
+  ShardsPart(Shards& shards, CacheDivider* divider, std::function<void()> open,
              std::function<void(std::string_view)> on_thread_start)
       : shards_(shards),
-        sharing_(sharing),
+        divider_(divider),
         open_(std::move(open)),
         on_thread_start_(std::move(on_thread_start)) {}
   void start(Started started, Ended ended) override {
@@ -154,7 +154,7 @@ class ShardsPart final : public Part {
       std::exception_ptr error;
       try {
         if (on_thread_start_) on_thread_start_("shards");
-        if (sharing_ == nullptr || sharing_->start_cache(stop)) shards_.run(stop);
+        if (divider_ == nullptr || divider_->start_cache(stop)) shards_.run(stop);
       } catch (...) {
         error = std::current_exception();
       }
@@ -168,7 +168,7 @@ class ShardsPart final : public Part {
 
  private:
   Shards& shards_;
-  CacheSharing* const sharing_;
+  CacheDivider* const divider_;
   const std::function<void()> open_;
   const std::function<void(std::string_view)> on_thread_start_;
   std::jthread thread_;

@@ -25,7 +25,7 @@
 
 #include "base/ascii.hpp"
 #include "base/cells.hpp"
-#include "sharding/held_share.hpp"
+#include "sharding/needed_ranges.hpp"
 #include "sharding/shard_core.hpp"
 
 namespace evenkeel {
@@ -171,7 +171,7 @@ class Shards::State final : public std::enable_shared_from_this<State> {
   std::vector<ShardCore::Change> waiting_changes_ EVENKEEL_GUARDED_BY(mutex_);
   detail::SlotRanges ranges_ EVENKEEL_GUARDED_BY(mutex_);          // of the slots; empty for other divisions
   std::vector<std::uint64_t> hashes_ EVENKEEL_GUARDED_BY(mutex_);  // of the namespaces, for a new table
-  detail::HeldShare share_ EVENKEEL_GUARDED_BY(mutex_);
+  detail::NeededRanges needed_ EVENKEEL_GUARDED_BY(mutex_);
   std::vector<std::function<void(const std::vector<bool>&)>> listeners_ EVENKEEL_GUARDED_BY(mutex_);
   std::vector<std::function<void(const HashRanges&)>> observers_ EVENKEEL_GUARDED_BY(mutex_);
   ShardsStatus counts_ EVENKEEL_GUARDED_BY(mutex_);  // the counters of it
@@ -255,7 +255,7 @@ void Shards::State::take_part(std::shared_ptr<Elector> elector, const std::stop_
                                                                .hashes = hashes_,
                                                                .lease_duration = options_.lease_duration,
                                                                .retry_period = options_.retry_period});
-  share_.on_joined();
+  needed_.on_joined();
   heard_ = clock_->now();
   log_.info("joined the ring", {{"member", member}});
   while (turn(lock, stop, lost)) {
@@ -335,7 +335,7 @@ void Shards::State::tell_needed(MutexLock& lock) {
   if (!core_->table() || ranges_.empty()) return;
   std::vector<bool> used;
   for (const SlotState& slot : slots_) used.push_back(slot.phase != Phase::other || slot.runs > 0);
-  const auto needed = share_.next_needed(*core_->table(), elector_->identity(), used);
+  const auto needed = needed_.next_needed(*core_->table(), elector_->identity(), used);
   if (!needed) return;
   const auto observers = observers_;
   lock.unlock();

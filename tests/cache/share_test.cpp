@@ -18,7 +18,7 @@
 
 #include "base/cells.hpp"
 #include "base/fnv1a.hpp"
-#include "cache/cache_share.hpp"
+#include "cache/informer_ranges.hpp"
 #include "cache/label_core.hpp"
 #include "objects.hpp"
 #include "scripted_source.hpp"
@@ -390,8 +390,8 @@ TEST(ObjectStoreShare, IsExtendedAndReducedByRanges) {
   EXPECT_TRUE(store.find("a", "x"));
 }
 
-TEST(CacheShare, HoldsWhatIsSelectedAndListed) {
-  detail::CacheShare share;
+TEST(InformerRanges, HoldsWhatIsSelectedAndListed) {
+  detail::InformerRanges share;
   EXPECT_FALSE(share.is_divided());
   share.select(of({"a", "b"}));
   share.on_held(of({"a"}), TimePoint{5s});
@@ -595,7 +595,7 @@ std::string label_selector(const std::vector<std::string>& namespaces) {
 }
 
 ReflectorOptions labelled() {
-  return paged({.share_label = "cell", .random = [] { return 0.0; }});
+  return paged({.cell_label = "cell", .random = [] { return 0.0; }});
 }
 
 TEST(Cells, ASelectorTakesThoseOfItsRangesAndWhatIsNotLabelled) {

@@ -24,7 +24,7 @@
 #include "base/cells.hpp"
 #include "base/fnv1a.hpp"
 #include "cache/label_core.hpp"
-#include "sharding/held_share.hpp"
+#include "sharding/needed_ranges.hpp"
 #include "sharding_world.hpp"
 
 namespace evenkeel::sharding_simulation {
@@ -203,7 +203,7 @@ struct Process {
   std::shared_ptr<detail::JobRunner> runner = std::make_shared<detail::JobRunner>(clock, 0);
   std::shared_ptr<Keys> keys = std::make_shared<Keys>();
   std::array<Kind, kind_count> kinds = {};
-  detail::HeldShare share = {};
+  detail::NeededRanges share = {};
   detail::LabelCore labels = {};
   std::optional<HashRanges> needed = {};
   Duration began = {};
@@ -428,7 +428,7 @@ class CacheWorld final : public World {
       options.reflector = {.page_size = 7, .watch_timeout = 60s, .streaming_list = false, .random = [this] {
                              return chance();
                            }};
-      if (by_ == By::label) options.reflector.share_label = "cell";
+      if (by_ == By::label) options.reflector.cell_label = "cell";
       const ResourceId resource{"", "v1", "ConfigMap", i == 0 ? "configmaps" : "owned"};
       const auto found = [labels = &process->labels, resource](const WireObject& object) {
         labels->on_found(resource, object.key());

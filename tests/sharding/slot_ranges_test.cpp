@@ -15,12 +15,12 @@
 
 #include "base/cells.hpp"
 #include "base/fnv1a.hpp"
-#include "sharding/held_share.hpp"
+#include "sharding/needed_ranges.hpp"
 
 namespace evenkeel::slot_ranges_tests {
 namespace {
 
-using detail::HeldShare;
+using detail::NeededRanges;
 using detail::ShardTable;
 using detail::SlotEntry;
 using detail::SlotRanges;
@@ -147,9 +147,9 @@ TEST(SlotRanges, OfCellsHaveTheNamespacesOfTheirCells) {
   }
 }
 
-TEST(HeldShare, IsThatOfTheSlotsInUseAndOfThePromisedOnes) {
+TEST(NeededRanges, IsThatOfTheSlotsInUseAndOfThePromisedOnes) {
   ShardTable table = quarters();
-  HeldShare share;
+  NeededRanges share;
   share.on_joined();
   EXPECT_EQ(share.next_needed(table, "a", {}), std::nullopt);
   EXPECT_THAT(share.next_needed(table, "a", {true, false, false, false}), Optional(part(0, 1)));
@@ -163,9 +163,9 @@ TEST(HeldShare, IsThatOfTheSlotsInUseAndOfThePromisedOnes) {
   EXPECT_THAT(share.next_needed(table, "a", {false, false, false, false}), Optional(HashRanges()));
 }
 
-TEST(HeldShare, StaysAfterALostMembershipUntilTheNextOneHasASlot) {
+TEST(NeededRanges, StaysAfterALostMembershipUntilTheNextOneHasASlot) {
   ShardTable table = quarters();
-  HeldShare share;
+  NeededRanges share;
   share.on_joined();
   EXPECT_THAT(share.next_needed(table, "a1", {true, true, false, false}), Optional(part(0, 2)));
   share.on_joined();
@@ -175,10 +175,10 @@ TEST(HeldShare, StaysAfterALostMembershipUntilTheNextOneHasASlot) {
   EXPECT_THAT(share.next_needed(table, "a2", {false, true, false, false}), Optional(part(1, 2)));
 }
 
-TEST(HeldShare, IsNothingInARingOfAnotherDivision) {
+TEST(NeededRanges, IsNothingInARingOfAnotherDivision) {
   ShardTable table = quarters();
   table.ranges = {};
-  HeldShare share;
+  NeededRanges share;
   EXPECT_EQ(share.next_needed(table, "a", {true, true, true, true}), std::nullopt);
 }
 

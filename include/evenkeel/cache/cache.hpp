@@ -59,7 +59,7 @@ struct CacheOptions {
   /// which does it then, by its clock.
   std::size_t threads = 1;
   /// Default for informers declared without options. If `streaming_list` is false, no informer of the cache
-  /// requests streaming lists. `share_label` is that of all its informers; the cache adds it to objects.
+  /// requests streaming lists. `cell_label` is that of all its informers; the cache sets it on objects.
   ReflectorOptions reflector = ReflectorOptions();
   /// Maximum JSON bytes of the objects whose decoded form is remembered, over all kinds; about 300 pods. The
   /// decoded form takes about as much again, or twice as much. Zero: every read decodes.
@@ -113,13 +113,6 @@ std::vector<Snapshot<T>> decode_all(const std::vector<WireObject>& objects) {
 EVENKEEL_API std::vector<WireObject> list_owned(const Client& client, const ResourceId& resource,
                                                 std::string_view uid, const std::string& namespace_);
 }  // namespace detail
-
-/// Objects whose label ReflectorOptions::share_label was missing or wrong, for metrics.
-struct ShareLabelCounts {
-  std::uint64_t labelled = 0;  ///< Objects that were patched, since the start.
-  std::uint64_t failures = 0;  ///< Patches that failed; they are tried again.
-  std::size_t waiting = 0;     ///< Objects that are to be patched, or that a patch is running for.
-};
 
 /// State of one informer, for probes and explanations.
 struct CollectionHealth {
@@ -222,8 +215,8 @@ class EVENKEEL_API Cache {
   /// `wanted`; see Informer::select(). Reads of other namespaces, or of all, go to the server then. A manager
   /// with ShardBy::namespace_range calls it; see docs/sharding.md.
   void select(const HashRanges& wanted);
-  /// Returns the state of the label of the objects that select() divides; zero without one.
-  ShareLabelCounts share_labels() const;
+  /// Returns the counts of the label ReflectorOptions::cell_label; zero without a label.
+  CellLabelCounts cell_labels() const;
 
   void start();
   /// Ends all streams, waits for running handlers, and writes copies to disk (DiskCopyOptions). Objects that

@@ -141,7 +141,7 @@ class EVENKEEL_API Informer {
     std::shared_ptr<const detail::CollectionFile> copy = {};
     /// See WireScannerOptions.
     std::function<std::string(std::string_view json)> transform = {};
-    /// With ReflectorOptions::share_label, called with objects that the server sent although their label is
+    /// With ReflectorOptions::cell_label, called with objects that the server sent although their label is
     /// missing or wrong, and that this replica has to correct. Called on the threads of the runner; must not
     /// throw. Empty: they are not looked for.
     std::function<void(const WireObject& object)> on_mislabelled = {};

@@ -205,7 +205,7 @@ class EVENKEEL_API Reflector {
   std::optional<std::string> take_restore_failure();
 
   /// Restricts the copy to objects in namespaces whose hashes (NamespaceHash::plain; with
-  /// ReflectorOptions::share_label, NamespaceHash::mixed) are in `wanted`; initially all. Ranges no longer
+  /// ReflectorOptions::cell_label, NamespaceHash::mixed) are in `wanted`; initially all. Ranges no longer
   /// wanted are dropped at once and the watch resumes at its position with the smaller selection. Only the
   /// objects of added ranges are listed, with the watch paused; if that list fails, the watch continues and
   /// the list is retried with back-off. An empty selection needs no request, and is complete at once. Objects
@@ -213,7 +213,7 @@ class EVENKEEL_API Reflector {
   /// like that of on_event(); `ends_watch` may concern a list as well, which is to be dropped without
   /// on_list_failed().
   WatchVerdict reselect(HashRanges wanted);
-  /// Returns the part of the selection that the copy has.
+  /// Returns the wanted ranges that the copy has.
   const HashRanges& held() const noexcept { return held_; }
   const HashRanges& wanted() const noexcept { return wanted_; }
   /// Returns the time of the next list of missing ranges after one that failed; nothing if none has.

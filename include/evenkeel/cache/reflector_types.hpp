@@ -63,10 +63,10 @@ struct ReflectorOptions {
   /// missed at once, from memory; four times as long as the server took to accept the watch is enough, and
   /// 20 ms at least.
   Duration restore_settle = std::chrono::milliseconds{200};
-  /// Key of the label by which the server selects the part of Reflector::reselect(); its values are those of
-  /// cell_of(). Objects of the part without a right value are kept, too, if the server sends them: those
-  /// without one, or with one that is not of a cell. Empty: the server selects by shardSelector.
-  std::string share_label = {};
+  /// Key of the label by which the server selects the ranges of Reflector::reselect(); its values are those
+  /// of cell_of(). Objects of the ranges whose label is missing or not a cell are kept, too, if the server
+  /// sends them. Empty: the server selects by shardSelector.
+  std::string cell_label = {};
   std::function<double()> random = {};  ///< Returns numbers in [0, 1); empty: always 0.
 };
 
@@ -76,7 +76,7 @@ struct ListRequest {
   std::string continue_token = {};    ///< Not empty: a further page; resource_version must not be sent.
   std::size_t limit = 0;              ///< 0: no paging.
   std::string shard_selector = {};    ///< Selects the objects by the hashes of their namespaces; "": all.
-  std::string label_selector = {};    ///< Selects them by ReflectorOptions::share_label; "": all.
+  std::string label_selector = {};    ///< Selects them by ReflectorOptions::cell_label; "": all.
   bool operator==(const ListRequest&) const = default;
 };
 
@@ -119,6 +119,13 @@ struct ReflectorCounters {
   std::uint64_t expired = 0;      ///< Responses that a resourceVersion is too old or too new.
   std::uint64_t failures = 0;     ///< Failures that caused a wait.
   std::uint64_t undecodable = 0;  ///< Responses and objects that could not be decoded.
+};
+
+/// Objects on which a cache sets the label ReflectorOptions::cell_label, because it was missing or wrong.
+struct CellLabelCounts {
+  std::uint64_t labelled = 0;  ///< Objects labelled since the start.
+  std::uint64_t failures = 0;  ///< Patches that failed; they are retried.
+  std::size_t waiting = 0;     ///< Objects that are being patched, or wait for it.
 };
 
 }  // namespace v0

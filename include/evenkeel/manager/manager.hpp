@@ -45,7 +45,7 @@ struct RouteOptions;
 struct ServerCall;
 }  // namespace http
 namespace detail {
-class CacheSharing;
+class CacheDivider;
 class ConsoleShell;
 class Operations;
 class Part;
@@ -240,7 +240,7 @@ class EVENKEEL_API Manager {
 
   // For other files of the implementation.
   detail::Operations& operations() const noexcept;
-  const detail::CacheSharing* cache_sharing() const noexcept;  // null unless the ring divides by ranges
+  const detail::CacheDivider* cache_divider() const noexcept;  // null unless the ring divides by ranges
   const std::function<void(std::string_view)>& on_thread_start() const noexcept;
   const Client* election_client() const noexcept;  // null without an election
   const Client& own_client() const noexcept;

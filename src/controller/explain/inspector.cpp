@@ -67,7 +67,7 @@ std::string Inspector::why_blocked(const ClusterObject& object) const {
   const std::string place = shard_namespace(object.cluster, object.key.namespace_);
   if (environment_.shards != nullptr && !environment_.shards->owns(place, object.key.name))
     return environment_.shards->describe_owner(place, object.key.name);
-  if (!gate_.may_run(object.cluster, object.key.namespace_))
+  if (!unlisted_.may_run(object.cluster, object.key.namespace_))
     return "the caches of this replica have not listed namespace " + object.key.namespace_ + " yet";
   if (object.cluster.empty())
     return clusters_.runs_at_home() ? std::string() : "the controller does not run in the home cluster";

@@ -17,7 +17,7 @@
 #include "controller/explain/explain_core.hpp"
 #include "controller/followed_clusters.hpp"
 #include "controller/gated_queue.hpp"
-#include "controller/share_gate.hpp"
+#include "controller/unlisted_keys.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -42,13 +42,13 @@ struct ClusterObject {
 class Inspector {
  public:
   Inspector(const ControllerSpec& spec, const ControllerEnvironment& environment, GatedQueue& queue, Log log,
-            const FollowedClusters& clusters, const ShareGate& gate)
+            const FollowedClusters& clusters, const UnlistedKeys& unlisted)
       : spec_(spec),
         environment_(environment),
         queue_(queue),
         log_(std::move(log)),
         clusters_(clusters),
-        gate_(gate) {}
+        unlisted_(unlisted) {}
 
   /// Returns the cluster and the key in it for one whose namespace or name begins with a cluster, as
   /// Controller::explain() takes it.
@@ -76,7 +76,7 @@ class Inspector {
   GatedQueue& queue_;
   const Log log_;
   const FollowedClusters& clusters_;
-  const ShareGate& gate_;
+  const UnlistedKeys& unlisted_;
 };
 
 }  // namespace detail

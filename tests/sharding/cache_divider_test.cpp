@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Managers of a ring by ranges, several in one process with one API server core, whose caches hold what each
 // of them needs.
-#include "manager/cache_sharing.hpp"
+#include "manager/cache_divider.hpp"
 
 #include <atomic>
 #include <map>
@@ -21,7 +21,7 @@
 
 #include "manager/world.hpp"
 
-namespace evenkeel::cache_sharing {
+namespace evenkeel::cache_divider {
 namespace {
 
 using ::testing::HasSubstr;
@@ -64,9 +64,9 @@ class Runs {
 };
 
 /// A Gadget in each of the namespaces, and a ConfigMap that it owns.
-class CacheSharing {
+class DividedCaches {
  public:
-  explicit CacheSharing(bool gate) : world(core_options(gate)) {
+  explicit DividedCaches(bool gate) : world(core_options(gate)) {
     world.install_crd();
     const Client client = world.client();
     for (std::size_t i = 0; i < spaces; ++i) {
@@ -160,8 +160,8 @@ class CacheSharing {
   std::atomic<int> incomplete = 0;  // runs that did not see the ConfigMap
 };
 
-TEST(CacheSharingConcurrency, EachReplicaHoldsItsShareAndRunsNoKeyBefore) {
-  CacheSharing test(true);
+TEST(CacheDividerConcurrency, EachReplicaHoldsItsShareAndRunsNoKeyBefore) {
+  DividedCaches test(true);
   Manager first(test.world.client(), test.options("first"));
   first.add(test.spec("first"));
   Running one(first);
@@ -192,8 +192,8 @@ TEST(CacheSharingConcurrency, EachReplicaHoldsItsShareAndRunsNoKeyBefore) {
   one.stop();
 }
 
-TEST(CacheSharingConcurrency, WithoutTheFeatureOfTheServerEveryReplicaHoldsAll) {
-  CacheSharing test(false);
+TEST(CacheDividerConcurrency, WithoutTheFeatureOfTheServerEveryReplicaHoldsAll) {
+  DividedCaches test(false);
   Manager first(test.world.client(), test.options("first"));
   Manager second(test.world.client(), test.options("second"));
   first.add(test.spec("first"));
@@ -212,8 +212,8 @@ TEST(CacheSharingConcurrency, WithoutTheFeatureOfTheServerEveryReplicaHoldsAll) 
 
 constexpr const char* label = "sharding.evenkeel.dev/cell";
 
-TEST(CacheSharingConcurrency, ALabelDividesTheCachesOfAnyServer) {
-  CacheSharing test(false);
+TEST(CacheDividerConcurrency, ALabelDividesTheCachesOfAnyServer) {
+  DividedCaches test(false);
   Manager first(test.world.client(), test.options("first", label));
   first.add(test.spec("first"));
   Running one(first);
@@ -230,7 +230,7 @@ TEST(CacheSharingConcurrency, ALabelDividesTheCachesOfAnyServer) {
   });
   EXPECT_LT(test.runs.of("second"), spaces);
   test.world.wait_until([&] {
-    const auto patched = first.cache().share_labels().labelled + second.cache().share_labels().labelled;
+    const auto patched = first.cache().cell_labels().labelled + second.cache().cell_labels().labelled;
     return test.labelled(label) && patched >= 2 * spaces;
   });
   EXPECT_THAT(test.metrics(first), HasSubstr("evenkeel_shards_labelled_total{ring=\"op\"} "));
@@ -243,8 +243,8 @@ TEST(CacheSharingConcurrency, ALabelDividesTheCachesOfAnyServer) {
   one.stop();
 }
 
-TEST(CacheSharingConcurrency, LabelsThatUsersRemoveOrChangeAreCorrected) {
-  CacheSharing test(false);
+TEST(CacheDividerConcurrency, LabelsThatUsersRemoveOrChangeAreCorrected) {
+  DividedCaches test(false);
   Manager first(test.world.client(), test.options("first", label));
   Manager second(test.world.client(), test.options("second", label));
   first.add(test.spec("first"));
@@ -273,8 +273,8 @@ TEST(CacheSharingConcurrency, LabelsThatUsersRemoveOrChangeAreCorrected) {
 
 // An event of a ConfigMap may concern a Gadget of any namespace, and each replica may have to look at all
 // Pods.
-TEST(CacheSharingConcurrency, KindsThatLeadToOtherNamespacesAreHeldWhole) {
-  CacheSharing test(true);
+TEST(CacheDividerConcurrency, KindsThatLeadToOtherNamespacesAreHeldWhole) {
+  DividedCaches test(true);
   const auto add = [&](Manager& manager, const std::string& by) {
     manager.add(controller_for<Gadget>([&test, by](Context& context, const Gadget&) {
                   test.runs.began(context.key().str(), by);
@@ -297,8 +297,8 @@ TEST(CacheSharingConcurrency, KindsThatLeadToOtherNamespacesAreHeldWhole) {
   test.expect_whole_config_maps(first, second);
 }
 
-TEST(CacheSharingConcurrency, AControllerOfEveryInstanceKeepsItsKindWhole) {
-  CacheSharing test(true);
+TEST(CacheDividerConcurrency, AControllerOfEveryInstanceKeepsItsKindWhole) {
+  DividedCaches test(true);
   const auto add = [&](Manager& manager, const std::string& by) {
     manager.add(test.spec(by));
     manager.add(controller_for<ConfigMap>([](Context&, const ConfigMap&) { return done(); })
@@ -318,8 +318,8 @@ TEST(CacheSharingConcurrency, AControllerOfEveryInstanceKeepsItsKindWhole) {
   test.expect_whole_config_maps(first, second);
 }
 
-TEST(CacheSharingConcurrency, ReadsOfOtherNamespacesGoToTheServer) {
-  CacheSharing test(true);
+TEST(CacheDividerConcurrency, ReadsOfOtherNamespacesGoToTheServer) {
+  DividedCaches test(true);
   ManagerOptions options = test.options("first");
   options.cache.live_reads = true;
   Manager first(test.world.client(), options);
@@ -340,7 +340,7 @@ TEST(CacheSharingConcurrency, ReadsOfOtherNamespacesGoToTheServer) {
 }
 
 // Both selectors by labels apply.
-TEST(CacheSharingConcurrency, TheSelectorOfAnInformerAppliesBesideThatOfItsShare) {
+TEST(CacheDividerConcurrency, TheSelectorOfAnInformerAppliesBesideThatOfItsShare) {
   World world;
   const Client client = world.client();
   const auto create = [&client](const std::string& namespace_, const std::string& name, const char* app) {
@@ -353,14 +353,14 @@ TEST(CacheSharingConcurrency, TheSelectorOfAnInformerAppliesBesideThatOfItsShare
   }
   const std::uint64_t cell = std::stoull(cell_of(space(0)), nullptr, 16);
   ASSERT_NE(cell_of(space(0)), cell_of(space(1)));
-  Cache cache(client, {.reflector = {.share_label = label}});
+  Cache cache(client, {.reflector = {.cell_label = label}});
   const Informer& informer =
       cache.informer(detail::resource_of<ConfigMap>(), {.label_selector = "app=web", .divisible = true});
   cache.select(HashRanges({{cell << 56U, (cell << 56U) + ((std::uint64_t{1} << 56U) - 1)}}));
   cache.start();
   world.wait_until([&] {
     return client.get<ConfigMap>({space(0), "web"})->metadata.labels.count(label) > 0 &&
-           informer.holds(space(0)) && cache.share_labels().waiting == 0;
+           informer.holds(space(0)) && cache.cell_labels().waiting == 0;
   });
   EXPECT_EQ(informer.size(), 1U);
   EXPECT_TRUE(informer.store().find(space(0), "web"));
@@ -371,12 +371,12 @@ TEST(CacheSharingConcurrency, TheSelectorOfAnInformerAppliesBesideThatOfItsShare
 }
 
 // As in a ring of one replica. When another one joins, only what is missing is listed.
-TEST(CacheSharingConcurrency, ACollectionThatIsHeldWholeIsLabelled) {
+TEST(CacheDividerConcurrency, ACollectionThatIsHeldWholeIsLabelled) {
   World world;
   const Client client = world.client();
   client.create(Namespace{.metadata = {.name = space(0)}});
   client.create(ConfigMap{.metadata = {.name = "web", .namespace_ = space(0)}});
-  Cache cache(client, {.reflector = {.share_label = label}});
+  Cache cache(client, {.reflector = {.cell_label = label}});
   cache.select(HashRanges::all());
   cache.start();
   cache.informer(detail::resource_of<ConfigMap>(), {.divisible = true}).start();
@@ -386,12 +386,12 @@ TEST(CacheSharingConcurrency, ACollectionThatIsHeldWholeIsLabelled) {
   cache.stop();
 }
 
-TEST(CacheSharing, FindsOutIfTheServerSelects) {
+TEST(CacheDivider, FindsOutIfTheServerSelects) {
   for (const bool gate : {false, true}) {
-    const World world(CacheSharing::core_options(gate));
+    const World world(DividedCaches::core_options(gate));
     EXPECT_EQ(detail::selects_shards(world.client(), "default"), gate);
   }
 }
 
 }  // namespace
-}  // namespace evenkeel::cache_sharing
+}  // namespace evenkeel::cache_divider

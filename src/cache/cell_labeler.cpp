@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cache/share_labels.hpp"
+#include "cache/cell_labeler.hpp"
 
 #include <exception>
 #include <utility>
@@ -15,13 +15,13 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-ShareLabels::ShareLabels(const Client& client, std::string label, std::shared_ptr<JobRunner> runner, Log log)
+CellLabeler::CellLabeler(const Client& client, std::string label, std::shared_ptr<JobRunner> runner, Log log)
     : client_(client.with({.stop = stopping_.get_token(), .field_owner = "evenkeel-shards"})),
       label_(std::move(label)),
       runner_(std::move(runner)),
       log_(std::move(log)) {}
 
-void ShareLabels::correct(const ResourceId& resource, const WireObject& object) {
+void CellLabeler::correct(const ResourceId& resource, const WireObject& object) {
   {
     MutexLock lock(mutex_);
     core_.on_found(resource, object.key());
@@ -29,17 +29,17 @@ void ShareLabels::correct(const ResourceId& resource, const WireObject& object) 
   runner_->wake(*this);
 }
 
-LabelCore::Counts ShareLabels::counts() const {
+CellLabelCounts CellLabeler::counts() const {
   MutexLock lock(mutex_);
   return core_.counts();
 }
 
-void ShareLabels::close() {
+void CellLabeler::close() {
   stopping_.request_stop();
   runner_->forget(*this);
 }
 
-void ShareLabels::run() noexcept {
+void CellLabeler::run() noexcept {
   while (!stopping_.stop_requested()) {
     std::optional<LabelCore::Task> task;
     TimePoint due = TimePoint::max();
@@ -53,7 +53,7 @@ void ShareLabels::run() noexcept {
   }
 }
 
-void ShareLabels::send(const LabelCore::Task& task) {
+void CellLabeler::send(const LabelCore::Task& task) {
   Json labels = Json::object({{label_, cell_name(hash_of(task.key.namespace_, NamespaceHash::mixed))}});
   const Json document = Json::object({{"metadata", Json::object({{"labels", std::move(labels)}})}});
   try {
@@ -68,7 +68,7 @@ void ShareLabels::send(const LabelCore::Task& task) {
 }
 
 // A 404 completes the task: the object, or its kind, no longer exists.
-void ShareLabels::finish(const LabelCore::Task& task, const std::exception_ptr& error) noexcept {
+void CellLabeler::finish(const LabelCore::Task& task, const std::exception_ptr& error) noexcept {
   bool gone = false;
   std::string failure;
   try {

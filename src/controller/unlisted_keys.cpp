@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "controller/share_gate.hpp"
+#include "controller/unlisted_keys.hpp"
 
 #include <chrono>
 #include <string_view>
@@ -13,19 +13,19 @@ inline namespace v0 {
 namespace detail {
 namespace {
 
-/// After this a parked key is looked at again in any case.
+/// Time after which a parked key is looked at again in any case.
 constexpr Duration longest_park = std::chrono::minutes{10};
 
 }  // namespace
 
-bool ShareGate::may_run(std::string_view cluster, std::string_view namespace_) const {
-  const bool has_share =
+bool UnlistedKeys::may_run(std::string_view cluster, std::string_view namespace_) const {
+  const bool is_divided =
       cluster.empty() && !namespace_.empty() && namespace_.find(':') == std::string_view::npos;
-  return environment_.shards == nullptr || !has_share || feed_.holds(namespace_);
+  return environment_.shards == nullptr || !is_divided || feed_.holds(namespace_);
 }
 
 // The caches may have come to hold the namespace just before the key was parked.
-void ShareGate::park(const RequestKey& key, Priority priority) {
+void UnlistedKeys::park(const RequestKey& key, Priority priority) {
   {
     MutexLock lock(mutex_);
     parked_.insert_or_assign(key, priority);
@@ -35,7 +35,7 @@ void ShareGate::park(const RequestKey& key, Priority priority) {
 }
 
 // Keys that another replica has by now are forgotten: their objects are delivered again if they come back.
-void ShareGate::release() noexcept {
+void UnlistedKeys::release() noexcept {
   if (environment_.shards == nullptr) return;
   std::vector<std::pair<RequestKey, Priority>> ready;
   {

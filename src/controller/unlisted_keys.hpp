@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys that wait until the caches of a controller hold their namespaces.
+// The keys of a controller that wait until its caches have listed their namespaces.
 #pragma once
 
 #include <unordered_map>
@@ -15,11 +15,12 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// With ShardBy::namespace_range the caches of a replica hold only its share. A slot that it gains may be its
-/// own before they have listed the slot's objects. Thread safety: all members may be called concurrently.
-class ShareGate {
+/// The keys whose namespaces the caches of a controller have not listed. With ShardBy::namespace_range the
+/// caches of a replica hold only its share, and a replica may own a slot before they have listed the slot's
+/// objects. Thread safety: all members may be called concurrently.
+class UnlistedKeys {
  public:
-  ShareGate(const ControllerEnvironment& environment, GatedQueue& queue, const EventFeed& feed)
+  UnlistedKeys(const ControllerEnvironment& environment, GatedQueue& queue, const EventFeed& feed)
       : environment_(environment), queue_(queue), feed_(feed) {}
 
   /// Returns true if the caches hold the namespace of the key, or if it has none that they could hold.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of a collection that an informer is to hold, and the part that it holds.
+// The ranges of hashes whose objects an informer is to hold, and those that it holds.
 #pragma once
 
 #include <cstdint>
@@ -13,31 +13,32 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Parts are ranges of hashes of namespaces. Thread safety: one thread at a time.
-class CacheShare {
+/// The ranges of hashes of namespaces that an informer has to hold, and those that it holds. Thread safety:
+/// one thread at a time.
+class InformerRanges {
  public:
-  /// Selects what is to be held. Has no effect after require_all().
+  /// Sets the ranges to hold. Has no effect after require_all().
   void select(HashRanges wanted) {
     selected_ = true;
     changed_ = true;
     if (!for_all_) wanted_ = std::move(wanted);
   }
-  /// Selects all, finally.
+  /// Requires all ranges, finally.
   void require_all() {
     for_all_ = true;
     changed_ = true;
     wanted_ = HashRanges::all();
   }
-  /// Records what is held, at `now`. Returns true if that is news.
+  /// Records the ranges that are held at `now`. Returns true if they changed.
   bool on_held(const HashRanges& held, TimePoint now) {
-    const bool news = held != held_;
-    if (!news && !std::exchange(changed_, false)) return false;
+    const bool held_changed = held != held_;
+    if (!held_changed && !std::exchange(changed_, false)) return false;
     held_ = held;
     if (wanted_.without(held_).empty())
       missing_since_.reset();
     else if (!missing_since_)
       missing_since_ = now;
-    return news;
+    return held_changed;
   }
 
   const HashRanges& wanted() const noexcept { return wanted_; }
@@ -47,7 +48,7 @@ class CacheShare {
   bool is_divided() const noexcept { return selected_ && !(wanted_.is_all() && held_.is_all()); }
   /// Returns true if every object of a namespace with this hash is held, and will be until the next select().
   bool holds(std::uint64_t hash) const noexcept { return wanted_.contains(hash) && held_.contains(hash); }
-  /// Returns the time since which not all is held that is selected.
+  /// Returns the time since which wanted ranges are missing.
   const std::optional<TimePoint>& missing_since() const noexcept { return missing_since_; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives objects the label of their cell, by patches in the background.
+// Sets the label of objects to their cell, by patches in the background.
 #pragma once
 
 #include <memory>
@@ -18,17 +18,17 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// The label of a cache's objects. A patch sets the label and nothing else, with the field owner
-/// "evenkeel-shards"; its value depends on the namespace only, so that it does not matter when it takes
-/// effect, or which replica sends it. Thread safety: all members may be called concurrently.
-class ShareLabels final : public Job, public std::enable_shared_from_this<ShareLabels> {
+/// Background patches of the label ReflectorOptions::cell_label. A patch sets the label and nothing else,
+/// with the field owner "evenkeel-shards"; its value depends on the namespace only, so that it does not
+/// matter when it takes effect, or which replica sends it. Thread safety: all members may be called
+/// concurrently.
+class CellLabeler final : public Job, public std::enable_shared_from_this<CellLabeler> {
  public:
-  ShareLabels(const Client& client, std::string label, std::shared_ptr<JobRunner> runner, Log log);
+  CellLabeler(const Client& client, std::string label, std::shared_ptr<JobRunner> runner, Log log);
 
-  const std::string& label() const noexcept { return label_; }
   /// Adds an object for which must_label() is true. Returns at once.
   void correct(const ResourceId& resource, const WireObject& object) EVENKEEL_EXCLUDES(mutex_);
-  LabelCore::Counts counts() const EVENKEEL_EXCLUDES(mutex_);
+  CellLabelCounts counts() const EVENKEEL_EXCLUDES(mutex_);
   /// Sends no further patch, and cancels those that run. Final.
   void close();
 

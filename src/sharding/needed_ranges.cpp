@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sharding/held_share.hpp"
+#include "sharding/needed_ranges.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -8,8 +8,8 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-std::optional<HashRanges> HeldShare::next_needed(const ShardTable& table, const std::string& member,
-                                                 const std::vector<bool>& used) {
+std::optional<HashRanges> NeededRanges::next_needed(const ShardTable& table, const std::string& member,
+                                                    const std::vector<bool>& used) {
   if (table.ranges.empty()) return std::nullopt;
   std::vector<HashRange> ranges;
   for (Slot slot = 0; slot < table.slots.size(); ++slot) {

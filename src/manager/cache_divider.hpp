@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Restricts the cache of a manager to the share of its replica in a ring by ranges.
+// Restricts the cache of a manager to the share of its replica, in a ring that divides by ranges.
 #pragma once
 
 #include <atomic>
@@ -31,10 +31,10 @@ bool selects_shards(const Client& client, const std::string& namespace_);
 /// otherwise by hash if the server supports it. If neither is possible, the cache holds everything.
 /// Thread safety: all members may be called concurrently. Lifetime: the ring must not run any more when
 /// it is destroyed.
-class CacheSharing {
+class CacheDivider {
  public:
   /// `client` asks the server, and `shards` is the ring, which it observes.
-  CacheSharing(Cache& cache, Client client, const ShardOptions& ring, Shards& shards, Log log);
+  CacheDivider(Cache& cache, Client client, const ShardOptions& ring, Shards& shards, Log log);
 
   /// Without a label, asks the server until it answers; starts the cache. Returns false if `stop` is
   /// triggered before. Must return before the ring runs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manager/cache_sharing.hpp"
+#include "manager/cache_divider.hpp"
 
 #include <chrono>
 #include <utility>
@@ -28,7 +28,7 @@ bool selects_shards(const Client& client, const std::string& namespace_) {
   return Json::parse(answer.body).at({"metadata", "shardInfo"}).is_object();
 }
 
-CacheSharing::CacheSharing(Cache& cache, Client client, const ShardOptions& ring, Shards& shards, Log log)
+CacheDivider::CacheDivider(Cache& cache, Client client, const ShardOptions& ring, Shards& shards, Log log)
     : cache_(cache),
       client_(std::move(client)),
       ring_(ring.name),
@@ -40,7 +40,7 @@ CacheSharing::CacheSharing(Cache& cache, Client client, const ShardOptions& ring
   });
 }
 
-std::optional<bool> CacheSharing::ask(const std::stop_token& stop) {
+std::optional<bool> CacheDivider::ask(const std::stop_token& stop) {
   const Client client = client_.with({.stop = stop, .timeout = answer_timeout});
   try {
     return selects_shards(client, namespace_);
@@ -52,7 +52,7 @@ std::optional<bool> CacheSharing::ask(const std::stop_token& stop) {
   return std::nullopt;
 }
 
-bool CacheSharing::start_cache(const std::stop_token& stop) {
+bool CacheDivider::start_cache(const std::stop_token& stop) {
   if (!label_.empty()) {
     log_.info("the caches hold the share of this replica: the server selects it by a label",
               {{"label", label_}});
@@ -77,18 +77,18 @@ bool CacheSharing::start_cache(const std::stop_token& stop) {
   return true;
 }
 
-void CacheSharing::begin(bool selects) {
+void CacheDivider::begin(bool selects) {
   if (selects) cache_.select(HashRanges());
   selects_.store(selects);
   cache_.start();
 }
 
-void CacheSharing::collect(MetricSink& sink) const {
+void CacheDivider::collect(MetricSink& sink) const {
   sink.gauge("evenkeel_shards_cache_selects",
              "1 if the server selects the share that the caches hold, 0 if they hold everything",
              {{"ring", ring_}}, selects_.load() ? 1 : 0);
   if (label_.empty()) return;
-  const ShareLabelCounts counts = cache_.share_labels();
+  const CellLabelCounts counts = cache_.cell_labels();
   sink.counter("evenkeel_shards_labelled_total", "Objects that were given the label of their cell",
                {{"ring", ring_}}, static_cast<double>(counts.labelled));
   sink.counter("evenkeel_shards_label_failures_total", "Patches of that label that failed; they are retried",
