@@ -102,10 +102,6 @@ std::function<bool(const WireObject&)> selection(const std::string& label_select
   };
 }
 
-}  // namespace
-
-namespace {
-
 std::shared_ptr<detail::JobRunner> runner_for(const Client& client, const CacheOptions& options) {
   if (client.event_loop()) return client.event_loop()->state()->runner();
   return std::make_shared<detail::JobRunner>(options.clock ? options.clock : client.clock(), options.threads);

@@ -80,18 +80,18 @@ void CellLabeler::finish(const LabelCore::Task& task, const std::exception_ptr& 
     failure = caught.what();
   }
   const bool fails = error && !gone;
-  bool news = false;
+  bool should_log = false;
   {
     MutexLock lock(mutex_);
-    news = fails ? core_.on_failed(task, runner_->clock().now()) : core_.on_done(task, !gone);
+    should_log = fails ? core_.on_failed(task, runner_->clock().now()) : core_.on_done(task, !gone);
   }
   if (stopping_.stop_requested()) return;
-  if (fails && news)
+  if (fails && should_log)
     log_.warn(
         "cannot set the label by which caches are divided; retrying. Objects without it are sent to all "
         "replicas, and are cached where they belong",
         {{"kind", task.resource.kind}, {"object", task.key.str()}, {"label", label_}, {"error", failure}});
-  if (!fails && news)
+  if (!fails && should_log)
     log_.info("sets the label of a kind again", {{"kind", task.resource.kind}, {"label", label_}});
   runner_->wake(*this);
 }

@@ -116,7 +116,7 @@ void DiskCopies::write(Entry& entry, const Informer& informer) {
   if (fs::create_directories(options_.directory)) fs::permissions(options_.directory, fs::perms::owner_all);
   auto written = entry.file->write(version, objects, room_for(entry));
   if (!written) {
-    remove_strangers();
+    remove_unknown_files();
     written = entry.file->write(version, objects, room_for(entry));
   }
   entry.version = version;
@@ -128,7 +128,7 @@ void DiskCopies::write(Entry& entry, const Informer& informer) {
 }
 
 /// Removes copies of collections that the cache does not have.
-void DiskCopies::remove_strangers() {
+void DiskCopies::remove_unknown_files() {
   std::set<fs::path> own;
   for (const auto& entry : entries_) own.insert(entry->file->path());
   for (const auto& file : fs::directory_iterator(options_.directory)) {

@@ -54,7 +54,7 @@ class DiskCopies {
   void end_thread() EVENKEEL_EXCLUDES(mutex_);
   void write_all() EVENKEEL_EXCLUDES(mutex_, writing_);
   void write(Entry& entry, const Informer& informer) EVENKEEL_REQUIRES(writing_);
-  void remove_strangers() EVENKEEL_REQUIRES(writing_);
+  void remove_unknown_files() EVENKEEL_REQUIRES(writing_);
   std::size_t room_for(const Entry& entry) const EVENKEEL_REQUIRES(writing_);
 
   const DiskCopyOptions options_;

@@ -23,18 +23,18 @@ std::string signature(WatchProblem problem, std::string_view error) {
 
 bool FailureLog::failed(WatchProblem problem, std::string_view error, TimePoint now) {
   std::string what = signature(problem, error);
-  const bool old = what == said_ && (failing_ || now - ended_at_ < quiet);
+  const bool old = what == logged_ && (failing_ || now - ended_at_ < quiet);
   failing_ = true;
   if (old) return false;
-  said_ = std::move(what);
-  end_is_news_ = true;
+  logged_ = std::move(what);
+  logs_end_ = true;
   return true;
 }
 
 bool FailureLog::works(TimePoint now) {
   if (!std::exchange(failing_, false)) return false;
   ended_at_ = now;
-  return std::exchange(end_is_news_, false);
+  return std::exchange(logs_end_, false);
 }
 
 }  // namespace detail

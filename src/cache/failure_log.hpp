@@ -28,10 +28,10 @@ class FailureLog {
   bool works(TimePoint now);
 
  private:
-  std::string said_;  // logged last, without numbers
+  std::string logged_;  // logged last, without numbers
   TimePoint ended_at_{};
   bool failing_ = false;
-  bool end_is_news_ = false;
+  bool logs_end_ = false;
 };
 
 }  // namespace detail

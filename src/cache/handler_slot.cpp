@@ -25,16 +25,16 @@ HandlerSlot::~HandlerSlot() {
   join_or_leave(std::move(thread_));
 }
 
-void HandlerSlot::tell(const StoreDelta& delta, bool initial) {
+void HandlerSlot::notify(const StoreDelta& delta, bool initial) {
   Waiting what{.delta = delta, .initial = initial};
   queued_ ? push(std::move(what)) : call(what);
 }
 
-void HandlerSlot::tell_synced() {
+void HandlerSlot::notify_synced() {
   queued_ ? push({}) : call({});
 }
 
-void HandlerSlot::tell_held() {
+void HandlerSlot::notify_held() {
   Waiting what{.held = true};
   queued_ ? push(std::move(what)) : call(what);
 }

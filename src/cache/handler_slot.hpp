@@ -19,7 +19,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Thread safety: tell() and tell_synced() one thread at a time; all others may be called concurrently.
+/// Thread safety: notify*() one thread at a time; all others may be called concurrently.
 /// Lifetime: its thread shares ownership, so that a handler may remove itself and still take its time.
 class HandlerSlot : public std::enable_shared_from_this<HandlerSlot> {
  public:
@@ -32,9 +32,9 @@ class HandlerSlot : public std::enable_shared_from_this<HandlerSlot> {
   HandlerSlot& operator=(const HandlerSlot&) = delete;
 
   HandlerId id() const noexcept { return id_; }
-  void tell(const StoreDelta& delta, bool initial);
-  void tell_synced();
-  void tell_held();
+  void notify(const StoreDelta& delta, bool initial);
+  void notify_synced();
+  void notify_held();
   bool synced() const noexcept { return synced_.load(std::memory_order_acquire); }
   /// Begins no further call, and waits for a running one unless it is the caller's own.
   void close();

@@ -229,7 +229,7 @@ class Informer::Impl final : public detail::Job {
   WireObject packed(WireObject object);
   void take_frames(std::string_view piece);
   void take_event(std::string_view frame);
-  void obey(WatchVerdict verdict);
+  void carry_out(WatchVerdict verdict);
   void ended(const std::exception_ptr& error);
   void failed(const ReflectorFailure& failure);
   void store(ReflectorChange change);
@@ -301,7 +301,7 @@ void Informer::Impl::run() noexcept {
   int turns = 0;
   for (; turns < inputs_per_turn && inbox_->take(input); ++turns) take(input);
   if (suspected_.exchange(false, std::memory_order_acquire) && activity_ == Activity::watching)
-    obey(reflector_.on_suspicion(now()));
+    carry_out(reflector_.on_suspicion(now()));
   advance();
   resync();
   if (due_ != TimePoint::max()) wake_when_due();  // an event may have moved it
@@ -323,8 +323,8 @@ void Informer::Impl::deliver_to_new_handlers() {
     notified_.push_back(slot);
     if (std::find(known.begin(), known.end(), slot) != known.end() || !reflector_.synced()) continue;
     for (const WireObject& object : store_.snapshot())
-      slot->tell({.type = EventType::added, .object = object}, true);
-    slot->tell_synced();
+      slot->notify({.type = EventType::added, .object = object}, true);
+    slot->notify_synced();
   }
 }
 
@@ -353,10 +353,10 @@ void Informer::Impl::take_ranges() {
 /// Publishes the ranges that the store holds; returns true if they changed.
 bool Informer::Impl::hold() {
   MutexLock lock(mutex_);
-  const bool news = ranges_.on_held(reflector_.held(), now());
+  const bool changed = ranges_.on_held(reflector_.held(), now());
   divided_.store(ranges_.is_divided(), std::memory_order_release);
   health_.missing_since = ranges_.missing_since();
-  return news;
+  return changed;
 }
 
 /// Performs the reflector's next step if the previous one is complete.
@@ -364,7 +364,7 @@ void Informer::Impl::advance() {
   if (due_ <= now()) {
     due_ = TimePoint::max();
     if (activity_ == Activity::waiting) activity_ = Activity::idle;
-    if (activity_ == Activity::watching) obey(reflector_.on_timeout(now()));
+    if (activity_ == Activity::watching) carry_out(reflector_.on_timeout(now()));
   }
   check_answer();
   while (true) {
@@ -485,7 +485,7 @@ void Informer::Impl::resync() {
   if (resync_due_ <= now()) {
     for (const WireObject& object : store_.snapshot()) {
       for (const auto& slot : notified_)
-        slot->tell({.type = EventType::updated, .object = object, .old = object, .resync = true}, false);
+        slot->notify({.type = EventType::updated, .object = object, .old = object, .resync = true}, false);
     }
   }
   if (resync_due_ <= now() || resync_due_ == TimePoint::max())
@@ -549,8 +549,8 @@ void Informer::Impl::take(StreamInput& input) {
   } catch (const TransportError&) {  // an object that arrives too slowly
     failed(failure_of(std::current_exception()));
   } catch (const Error& error) {
-    const bool news = unreadable_log_.failed(WatchProblem::other, error.what(), now());
-    parts_.log.write(news ? LogLevel::error : LogLevel::debug, "cannot read what the server sent",
+    const bool should_log = unreadable_log_.failed(WatchProblem::other, error.what(), now());
+    parts_.log.write(should_log ? LogLevel::error : LogLevel::debug, "cannot read what the server sent",
                      {{"kind", parts_.resource.kind}, {"error", std::string_view(error.what())}});
     failed({.kind = ReflectorFailure::Kind::undecodable, .message = error.what(), .status = {}});
   }
@@ -628,11 +628,11 @@ void Informer::Impl::take_event(std::string_view frame) {
   if (streaming) {
     if (const auto excess = reflector_.list_excess()) return failed(*excess);
   }
-  obey(std::move(verdict));
+  carry_out(std::move(verdict));
 }
 
 /// Carries out what the reflector made of an event of the running watch, or of a time.
-void Informer::Impl::obey(WatchVerdict verdict) {
+void Informer::Impl::carry_out(WatchVerdict verdict) {
   due_ = reflector_.next_due().value_or(TimePoint::max());
   if (verdict.change) store(std::move(*verdict.change));
   if (verdict.ends_watch) finish_stream();
@@ -665,7 +665,8 @@ void Informer::Impl::failed(const ReflectorFailure& failure) {
   gap_.set_status(SpanStatus::error, failure.message);
   if (listing) {
     reflector_.on_list_failed(failure, now());
-    if (const auto again = reflector_.next_growth()) log_failure(*again);  // a watch goes on in between
+    if (const auto again = reflector_.next_growth_attempt())
+      log_failure(*again);  // a watch goes on in between
     return;
   }
   if (failure.kind == ReflectorFailure::Kind::undecodable)
@@ -698,14 +699,14 @@ void Informer::Impl::store(ReflectorChange change) {
   }
   const bool grows = change.kind == ReflectorChange::Kind::extend;
   for (const StoreDelta& delta : deltas) {
-    for (const auto& slot : notified_) slot->tell(delta, change.first || grows);
+    for (const auto& slot : notified_) slot->notify(delta, change.first || grows);
   }
   if ((grows || change.kind == ReflectorChange::Kind::replace) && hold()) {
-    for (const auto& slot : notified_) slot->tell_held();
+    for (const auto& slot : notified_) slot->notify_held();
   }
   if (!change.first) return;
   publish();  // a handler may read from the cache as soon as it is synced
-  for (const auto& slot : notified_) slot->tell_synced();
+  for (const auto& slot : notified_) slot->notify_synced();
 }
 
 void Informer::Impl::publish() {
@@ -724,7 +725,7 @@ void Informer::Impl::publish() {
   }
   static constexpr const char* names[] = {"idle", "listing", "watching", "waiting", "resting"};
   MutexLock lock(mutex_);
-  const bool news = reflector_.synced() && !health_.synced;
+  const bool becomes_synced = reflector_.synced() && !health_.synced;
   health_.synced = reflector_.synced();
   if (!stopped_) health_.activity = names[static_cast<std::size_t>(activity_)];
   if (health_.last_error != reflector_.last_error()) health_.last_error = reflector_.last_error();
@@ -737,7 +738,7 @@ void Informer::Impl::publish() {
   ranges_.on_held(reflector_.held(), now());
   health_.missing_since = ranges_.missing_since();
   health_.counters = reflector_.counters();
-  if (news) changed_.notify_all();
+  if (becomes_synced) changed_.notify_all();
 }
 
 void Informer::Impl::note_index_failure(const IndexFailure& failure) {
@@ -745,9 +746,9 @@ void Informer::Impl::note_index_failure(const IndexFailure& failure) {
   MutexLock lock(mutex_);
   ++index_failures_;
   if (not_indexed_.size() >= max_not_indexed) not_indexed_.clear();
-  const bool news = not_indexed_.insert(failure.index.name + " " + key).second;
+  const bool should_log = not_indexed_.insert(failure.index.name + " " + key).second;
   lock.unlock();
-  parts_.log.write(news ? LogLevel::error : LogLevel::debug,
+  parts_.log.write(should_log ? LogLevel::error : LogLevel::debug,
                    "the function of an index failed; the object is not in the index",
                    {{"kind", parts_.resource.kind},
                     {"index", failure.index.name},
@@ -759,13 +760,14 @@ void Informer::Impl::log_failure(TimePoint next) {
   const WatchProblem problem = reflector_.problem();
   const bool server = problem == WatchProblem::unreachable;
   unreachable_ = unreachable_ || server;
-  const bool news = server ? parts_.server_log->failed(now())
-                           : failure_log_.failed(problem, reflector_.last_error(), now());
+  const bool should_log = server ? parts_.server_log->failed(now())
+                                 : failure_log_.failed(problem, reflector_.last_error(), now());
   std::string error = reflector_.last_error();
   if (const std::string_view hint = watch_problem_hint(problem); !hint.empty())
     error.append("; ").append(hint);
   const char* begins = server ? "cannot reach the server; retrying" : "cannot list or watch; retrying";
-  parts_.log.write(news ? LogLevel::warn : LogLevel::debug, news ? begins : "still cannot list or watch",
+  parts_.log.write(should_log ? LogLevel::warn : LogLevel::debug,
+                   should_log ? begins : "still cannot list or watch",
                    {{"kind", parts_.resource.kind},
                     {"namespace", options_.namespace_},
                     {"problem", watch_problem_name(problem)},

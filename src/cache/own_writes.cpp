@@ -23,7 +23,7 @@ bool has_passed(std::string_view reached, std::string_view version) {
   return compare_resource_versions(reached, version) != std::strong_ordering::less;
 }
 
-/// Returns true if `object`, delivered by the watch, is the news that `effect` waits for.
+/// Returns true if `object`, delivered by the watch, is what `effect` waits for.
 bool shows(const WireObject& object, const WriteEffect& effect) {
   switch (effect.kind) {
     case Kind::changed:
@@ -45,7 +45,7 @@ bool shows(const WireObject& object, const WriteEffect& effect) {
   return false;
 }
 
-/// Returns true if the deletion of the object `uid` is the news that `effect` waits for.
+/// Returns true if the deletion of the object `uid` is what `effect` waits for.
 bool ends_with(const WriteEffect& effect, std::string_view uid) {
   if (effect.kind == Kind::outdated) return true;
   if (effect.kind != Kind::ending && effect.kind != Kind::absent) return false;

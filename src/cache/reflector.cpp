@@ -329,7 +329,7 @@ bool Reflector::keeps(const WireObject& object) const {
   });
 }
 
-std::optional<TimePoint> Reflector::next_growth() const {
+std::optional<TimePoint> Reflector::next_growth_attempt() const {
   if (!growth_failed_ || missing().empty()) return std::nullopt;
   return grow_at_;
 }
@@ -517,7 +517,7 @@ void Reflector::on_undecodable(const std::string& message, TimePoint now) {
 std::optional<TimePoint> Reflector::next_due() const {
   if (const auto* streaming = std::get_if<Streaming>(&state_)) return streaming->due;
   if (const auto* catching_up = std::get_if<CatchingUp>(&state_)) return catching_up->due;
-  if (std::holds_alternative<Watching>(state_)) return next_growth();
+  if (std::holds_alternative<Watching>(state_)) return next_growth_attempt();
   return std::nullopt;
 }
 

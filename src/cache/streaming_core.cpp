@@ -17,10 +17,10 @@ StreamingCore::Advice StreamingCore::on_request(const ResourceId& resource, Time
 
 bool StreamingCore::on_complete(const ResourceId& resource) {
   Kind& kind = kinds_[key_of(resource)];
-  const bool news = kind.lacks;
+  const bool changed = kind.lacks;
   kind = {.works = true};
   server_lacks_until_ = TimePoint::min();
-  return news;
+  return changed;
 }
 
 StreamingCore::News StreamingCore::on_unsupported(const ResourceId& resource, TimePoint now) {

@@ -134,7 +134,7 @@ class Shards::State final : public std::enable_shared_from_this<State> {
   bool take_table() EVENKEEL_REQUIRES(mutex_);
   std::vector<ShardCore::Change> due_changes() EVENKEEL_REQUIRES(mutex_);
   bool is_resized() const EVENKEEL_REQUIRES(mutex_);
-  void tell_needed(MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
+  void notify_observers(MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
   void note_drained(Slot slot) EVENKEEL_REQUIRES(mutex_);
   TimePoint cancel_late_runs() EVENKEEL_REQUIRES(mutex_);
   void lose_all() EVENKEEL_REQUIRES(mutex_);
@@ -145,7 +145,7 @@ class Shards::State final : public std::enable_shared_from_this<State> {
   void send(ShardCore::Request request);
   template <class T>
   void start(ApiCall<T> call, std::uint64_t id, std::function<void(ShardCore& core, const T& value)> done);
-  void answered(std::uint64_t epoch, std::uint64_t id, const std::exception_ptr& error) noexcept;
+  void on_error(std::uint64_t epoch, std::uint64_t id, const std::exception_ptr& error) noexcept;
   void follow(const std::string& version) EVENKEEL_REQUIRES(mutex_);
   void on_event(std::uint64_t epoch, const detail::RawWatchEvent& event) noexcept;
   bool idle() const EVENKEEL_REQUIRES(mutex_);
@@ -296,7 +296,7 @@ bool Shards::State::turn(MutexLock& lock, const std::stop_token& stop, const std
   const bool moved = before != counts_.gained + counts_.given + counts_.lost;
   const TimePoint cancel_at = cancel_late_runs();
   stop_runs(lock);
-  tell_needed(lock);
+  notify_observers(lock);
   if (moved || !gained.empty()) announce(lock, gained);
   if (logged_problem_ != core_->problem()) {
     logged_problem_ = core_->problem();
@@ -331,7 +331,7 @@ void Shards::State::announce(MutexLock& lock, const std::vector<bool>& gained) {
 }
 
 // The lock is released while observers run. That is safe: only this thread can make further slots runnable.
-void Shards::State::tell_needed(MutexLock& lock) {
+void Shards::State::notify_observers(MutexLock& lock) {
   if (!core_->table() || ranges_.empty()) return;
   std::vector<bool> used;
   for (const SlotState& slot : slots_) used.push_back(slot.phase != Phase::other || slot.runs > 0);
@@ -573,7 +573,7 @@ void Shards::State::start(ApiCall<T> call, std::uint64_t id,
     epoch = epoch_;
   }
   auto finished = [self = shared_from_this(), epoch, id, done = std::move(done)](Outcome<T> outcome) {
-    if (!outcome.ok()) return self->answered(epoch, id, outcome.error());
+    if (!outcome.ok()) return self->on_error(epoch, id, outcome.error());
     MutexLock lock(self->mutex_);
     if (epoch != self->epoch_ || !self->core_) return;
     done(*self->core_, outcome.value());
@@ -584,11 +584,11 @@ void Shards::State::start(ApiCall<T> call, std::uint64_t id,
     client_.with({.timeout = request_timeout, .max_retries = 0, .without_flow_control = true})
         .start(std::move(call), std::move(finished));
   } catch (...) {
-    answered(epoch, id, std::current_exception());
+    on_error(epoch, id, std::current_exception());
   }
 }
 
-void Shards::State::answered(std::uint64_t epoch, std::uint64_t id,
+void Shards::State::on_error(std::uint64_t epoch, std::uint64_t id,
                              const std::exception_ptr& error) noexcept {
   MutexLock lock(mutex_);
   if (epoch != epoch_ || !core_) return;

@@ -189,9 +189,9 @@ TEST(ReflectorShare, AGainThatCannotBeListedDoesNotDelayTheWatch) {
   rig.sync({"a"});
   rig.core.reselect(of({"a", "b"}));
   rig.next<ListRequest>();
-  EXPECT_FALSE(rig.core.next_growth());
+  EXPECT_FALSE(rig.core.next_growth_attempt());
   rig.core.on_list_failed(refused(500), rig.now);
-  const auto again = rig.core.next_growth();
+  const auto again = rig.core.next_growth_attempt();
   ASSERT_TRUE(again);
   EXPECT_EQ(*again, rig.now + 800ms);
   EXPECT_EQ(rig.next<WatchRequest>().shard_selector, selector({"a"}));

@@ -217,7 +217,7 @@ class EVENKEEL_API Reflector {
   const HashRanges& held() const noexcept { return held_; }
   const HashRanges& wanted() const noexcept { return wanted_; }
   /// Returns the time of the next list of missing ranges after one that failed; nothing if none has.
-  std::optional<TimePoint> next_growth() const;
+  std::optional<TimePoint> next_growth_attempt() const;
 
   /// Returns what to do now.
   ReflectorStep next_step(TimePoint now);

@@ -68,7 +68,7 @@ class AnyStore {
     void unpop(QueueNode<Key>& node) override { evenkeel::unpop(store, node); }
     bool needs_raise() const override { return evenkeel::touch_needs_raise(store); }
     bool can_pop() const override { return may_pop(store); }
-    void done(QueueNode<Key>& node) override { tell_done(store, node); }
+    void done(QueueNode<Key>& node) override { notify_done(store, node); }
     std::int64_t level(const QueueNode<Key>& node) const override { return level_of(store, node); }
     std::string lane(const QueueNode<Key>& node) const override { return lane_of(store, node); }
     std::vector<LabelledDepth> lanes() const override { return lanes_of(store); }

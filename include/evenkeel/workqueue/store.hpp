@@ -80,7 +80,7 @@ bool may_pop(const S& store) {
 
 /// Notifies `store`, if it has done(), that no worker holds `item` any more.
 template <class S, class Node>
-void tell_done(S& store, Node& item) {
+void notify_done(S& store, Node& item) {
   if constexpr (requires { store.done(item); }) store.done(item);
 }
 

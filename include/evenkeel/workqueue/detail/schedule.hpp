@@ -111,7 +111,7 @@ class Schedule {
     item.clear(QueueItem::is_processing);
     --processing_;
     if (meter_ != nullptr) meter_->was_done(item.extras().meter, now);
-    tell_done(store_, item);
+    notify_done(store_, item);
     if (closed_) item.clear(QueueItem::is_dirty);
     if (!item.has(QueueItem::is_dirty)) return !item.has(QueueItem::is_waiting);
     if (!item.has(QueueItem::is_stored)) {
