@@ -1,34 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <atomic>
-#include <deque>
-#include <map>
 #include <random>
-#include <set>
+#include <utility>
 
-#include <evenkeel/api/selector.hpp>
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/base/stop.hpp>
-#include <evenkeel/cache/informer.hpp>
-#include <evenkeel/cache/reflector.hpp>
 #include <evenkeel/cache/write_effect.hpp>
-#include <evenkeel/client/frame_splitter.hpp>
-#include <evenkeel/client/list_splitter.hpp>
-#include <evenkeel/http/job_runner.hpp>
 
-#include "base/cells.hpp"
 #include "base/rounded_duration.hpp"
-#include "cache/collection_file.hpp"
-#include "cache/failure_log.hpp"
-#include "cache/handler_slot.hpp"
-#include "cache/informer_ranges.hpp"
-#include "cache/label_core.hpp"
-#include "cache/object_packer.hpp"
-#include "cache/recent_deletions.hpp"
+#include "cache/informer_impl.hpp"
 #include "cache/server_log.hpp"
-#include "cache/stream_inbox.hpp"
-#include "cache/streaming_memory.hpp"
-#include "client/request/object_timer.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -39,8 +20,6 @@ using detail::StreamInput;
 
 /// Number of inputs processed before other informers get their turn.
 constexpr int inputs_per_turn = 32;
-/// Limit of the bytes read of an error response.
-constexpr std::size_t max_error_bytes = 64u << 10;
 /// Waits of an informer for another one that tries whether its kind can be streamed: 10 ms, twice as long
 /// each time, 1.3 s altogether. Most lists are complete by then; after it the informer lists in pages.
 constexpr Duration first_streaming_wait = std::chrono::milliseconds{10};
@@ -62,235 +41,21 @@ ReflectorOptions with_random(ReflectorOptions options) {
   return options;
 }
 
-/// Classifies a stream's exception for the reflector.
-ReflectorFailure failure_of(std::exception_ptr error) {
-  ReflectorFailure failure;
-  try {
-    std::rethrow_exception(std::move(error));
-  } catch (const TransportError& caught) {
-    failure.message = caught.what();
-    const TransportErrorCode code = caught.code();
-    if (code == TransportErrorCode::resolve || code == TransportErrorCode::connect ||
-        code == TransportErrorCode::tls)
-      failure.kind = ReflectorFailure::Kind::unreachable;
-    if (code == TransportErrorCode::timeout) failure.kind = ReflectorFailure::Kind::silent;
-  } catch (const ApiError& caught) {
-    failure = {.kind = ReflectorFailure::Kind::refused, .message = caught.what(), .status = caught.status()};
-  } catch (const std::exception& caught) {
-    failure.message = caught.what();
-  }
-  return failure;
-}
-
-/// The selectors of an informer, as far as they can be applied to an object here.
-class InformerSelection {
- public:
-  explicit InformerSelection(const InformerOptions& options) {
-    try {
-      if (!options.label_selector.empty()) labels_ = LabelSelector::parse(options.label_selector);
-      if (!options.field_selector.empty()) fields_ = FieldSelector::parse(options.field_selector);
-    } catch (const DecodeError&) {  // the server refuses it, too
-      undecided_ = true;
-    }
-  }
-
-  WriteEffect::Selection of(const WireObject& object) const {
-    if (undecided_) return WriteEffect::Selection::undecided;
-    if (!labels_.empty() && !labels_.matches(labels_of(object))) return WriteEffect::Selection::outside;
-    WriteEffect::Selection result = WriteEffect::Selection::inside;
-    for (const FieldSelector::Term& term : fields_.terms) {
-      if (term.field != "metadata.name" && term.field != "metadata.namespace") {
-        result = WriteEffect::Selection::undecided;
-        continue;
-      }
-      const std::string_view value = term.field == "metadata.name" ? object.name() : object.namespace_();
-      if ((value == term.value) == term.negated) return WriteEffect::Selection::outside;
-    }
-    return result;
-  }
-
- private:
-  static std::map<std::string, std::string> labels_of(const WireObject& object) {
-    std::map<std::string, std::string> labels;
-    for (const auto& [name, value] : object.labels()) labels.emplace(name, value);
-    return labels;
-  }
-
-  LabelSelector labels_;
-  FieldSelector fields_;
-  bool undecided_ = false;
-};
-
 }  // namespace
 
-/// The driver of one reflector. All members except those of the interface run in run(), one call at a time.
-class Informer::Impl final : public detail::Job {
- public:
-  Impl(Parts parts, InformerOptions options)
-      : parts_(with_shared_parts(std::move(parts))),
-        options_(std::move(options)),
-        selection_(options_),
-        store_({.index_owners = options_.index_owners,
-                .clock = &parts_.runner->clock(),
-                .on_index_failure = [this](const IndexFailure& failure) { note_index_failure(failure); },
-                .namespace_hash = hash()}),
-        reflector_(with_random(options_.reflector)),
-        inbox_(std::make_shared<detail::StreamInbox>(parts_.runner, *this, options_.buffer_bytes)) {
-    MutexLock lock(mutex_);
-    set_kept({.form = options_.form, .projection = options_.projection});
-  }
-
-  void run() noexcept override;
-
-  void start() {
-    {
-      MutexLock lock(mutex_);  // of keep()
-      started_.store(true, std::memory_order_release);
-    }
-    parts_.runner->wake(*this);
-  }
-  const KeptParts& kept() const noexcept { return *kept_.load(std::memory_order_acquire); }
-  void change_ranges(const std::function<void(detail::InformerRanges&)>& change) {
-    MutexLock lock(mutex_);
-    const HashRanges before = ranges_.wanted();
-    const bool was_selected = ranges_.is_selected();  // a share of all objects is labelled, too
-    change(ranges_);
-    divided_.store(ranges_.is_divided(), std::memory_order_release);
-    if (ranges_.wanted() == before && ranges_.is_selected() == was_selected) return;
-    ranges_changed_.store(true, std::memory_order_release);
-    lock.unlock();
-    parts_.runner->wake(*this);
-  }
-  bool holds(std::string_view namespace_) const {
-    if (!divided_.load(std::memory_order_acquire)) return true;
-    MutexLock lock(mutex_);
-    return namespace_.empty() ? !ranges_.is_divided() : ranges_.holds(detail::hash_of(namespace_, hash()));
-  }
-  void suspect() {
-    suspected_.store(true, std::memory_order_release);
-    parts_.runner->wake(*this);
-  }
-  bool keep(KeptParts kept, std::shared_ptr<CollectionSource> source,
-            std::shared_ptr<const detail::CollectionFile> copy);
-  WireScannerOptions scanner_options() const {
-    return {.form = kept().form,
-            .projection = kept().projection,
-            .api_version = parts_.resource.api_version(),
-            .kind = parts_.resource.kind,
-            .transform = parts_.transform};
-  }
-  void stop();
-  HandlerId add_handler(std::shared_ptr<EventHandler> handler, HandlerOptions options);
-  void remove_handler(HandlerId id);
-  bool handler_synced(HandlerId id) const;
-  bool wait_for_sync(std::stop_token stop) const;
-  InformerHealth health() const;
-  bool synced() const {
-    MutexLock lock(mutex_);
-    return health_.synced;
-  }
-
-  Parts parts_;  // changed by keep() only
-  const InformerOptions options_;
-  const InformerSelection selection_;
-  ObjectStore store_;
-
- private:
-  enum class Activity : std::uint8_t { idle, listing, watching, waiting, resting };
-
-  /// Returns the hash of the ranges that are selected.
-  NamespaceHash hash() const noexcept {
-    return options_.reflector.cell_label.empty() ? NamespaceHash::plain : NamespaceHash::mixed;
-  }
-  void check_label(const WireObject& object) const;
-
-  void note_index_failure(const IndexFailure& failure);
-  void set_kept(KeptParts kept) EVENKEEL_REQUIRES(mutex_) {
-    kept_.store(&all_kept_.emplace_back(kept), std::memory_order_release);
-  }
-  void begin_to_scan();
-  void deliver_to_new_handlers();
-  void take_ranges();
-  bool hold();
-  void advance();
-  void resync();
-  void check_answer();
-  void restore();
-  void report_restore();
-  void choose_first_state();
-  void report_streaming();
-  void wake_when_due() { parts_.runner->wake_at(*this, std::min({due_, resync_due_, answer_due_})); }
-  void begin(const ReflectorStep& step);
-  void begin_stream(const ReflectorStep& step);
-  void take(StreamInput& input);
-  void opened(const StreamInput& input);
-  void take_list(std::string_view piece);
-  WireObject stored_or(WireObject object) const;
-  WireObject packed(WireObject object);
-  void take_frames(std::string_view piece);
-  void take_event(std::string_view frame);
-  void carry_out(WatchVerdict verdict);
-  void ended(const std::exception_ptr& error);
-  void failed(const ReflectorFailure& failure);
-  void store(ReflectorChange change);
-  void begin_gap();
-  void finish_stream() {
-    if (activity_ == Activity::watching) begin_gap();
-    answer_due_ = TimePoint::max();
-    inbox_->end_stream();
-    activity_ = Activity::idle;
-  }
-  TimePoint now() const { return parts_.runner->clock().now(); }
-  void publish();
-  void log_failure(TimePoint next);
-
-  // Used by run() only.
-  std::optional<WireScanner> scanner_;            // once begun_
-  std::unique_ptr<detail::ObjectPacker> packer_;  // null if objects are not compressed
-  Reflector reflector_;
-  detail::RecentDeletions deletions_;
-  std::shared_ptr<detail::StreamInbox> inbox_;
-  ListSplitter list_splitter_;
-  FrameSplitter frame_splitter_;
-  detail::ObjectTimer object_timer_;
-  std::string error_body_;
-  http::Headers error_headers_;
-  int status_ = 0;
-  Activity activity_ = Activity::idle;
-  TimePoint due_ = TimePoint::max();  // end of the wait, or of the time for progress of a streaming list
-  TimePoint resync_due_ = TimePoint::max();
-  TimePoint answer_due_ = TimePoint::max();  // time limit of the response's head, then of the rest of a list
-  Duration head_timeout_{};                  // of the running request
-  TimePoint list_due_ = TimePoint::max();    // time limit of all pages of the list
-  std::optional<TimePoint> last_event_;
-  std::optional<TimePoint> failing_since_;
-  detail::FailureLog failure_log_;
-  detail::FailureLog unreadable_log_;  // an object that cannot be read, which each attempt meets again
-  bool begun_ = false;                 // the first step was taken
-  bool checks_labels_ = false;         // the label of each object has to be checked
-  bool streams_ = false;               // a streaming list was advised, and its outcome was not reported yet
-  unsigned streaming_waits_ = 0;       // in a row
-  Span gap_;                           // from the end of a watch until the next one is open
-  bool unreachable_ = false;           // reported to the server's log, but not its recovery
-  std::vector<std::shared_ptr<HandlerSlot>> notified_;  // handlers that have received all changes so far
-
-  std::atomic<bool> started_ = false;         // pairs with the load in run()
-  std::atomic<bool> suspected_ = false;       // likewise
-  std::atomic<bool> ranges_changed_ = false;  // likewise
-  std::atomic<bool> divided_ = false;         // ranges_.is_divided()
-  mutable Mutex mutex_;
-  std::deque<KeptParts> all_kept_ EVENKEEL_GUARDED_BY(mutex_);  // kept() has returned references to them
-  std::atomic<const KeptParts*> kept_ = nullptr;
-  mutable CondVar changed_;  // synced, or stopped
-  detail::InformerRanges ranges_ EVENKEEL_GUARDED_BY(mutex_);
-  std::vector<std::shared_ptr<HandlerSlot>> slots_ EVENKEEL_GUARDED_BY(mutex_);
-  InformerHealth health_ EVENKEEL_GUARDED_BY(mutex_);
-  HandlerId last_id_ EVENKEEL_GUARDED_BY(mutex_) = 0;
-  bool slots_changed_ EVENKEEL_GUARDED_BY(mutex_) = false;
-  std::uint64_t index_failures_ EVENKEEL_GUARDED_BY(mutex_) = 0;
-  std::set<std::string> not_indexed_ EVENKEEL_GUARDED_BY(mutex_);  // index and object; those that were logged
-  bool stopped_ EVENKEEL_GUARDED_BY(mutex_) = false;
-};
+Informer::Impl::Impl(Parts parts, InformerOptions options)
+    : parts_(with_shared_parts(std::move(parts))),
+      options_(std::move(options)),
+      selection_(options_),
+      store_({.index_owners = options_.index_owners,
+              .clock = &parts_.runner->clock(),
+              .on_index_failure = [this](const IndexFailure& failure) { note_index_failure(failure); },
+              .namespace_hash = hash()}),
+      reflector_(with_random(options_.reflector)),
+      inbox_(std::make_shared<detail::StreamInbox>(parts_.runner, *this, options_.buffer_bytes)) {
+  MutexLock lock(mutex_);
+  set_kept({.form = options_.form, .projection = options_.projection});
+}
 
 void Informer::Impl::run() noexcept {
   deliver_to_new_handlers();
@@ -493,187 +258,6 @@ void Informer::Impl::resync() {
   wake_when_due();
 }
 
-void Informer::Impl::begin(const ReflectorStep& step) {
-  if (const auto* pause = std::get_if<PauseRequest>(&step)) {
-    activity_ = Activity::waiting;
-    due_ = deadline_after(now(), pause->delay);
-    log_failure(due_);
-    wake_when_due();
-    return;
-  }
-  if (std::holds_alternative<IdleRequest>(step)) {
-    activity_ = Activity::resting;
-    return;
-  }
-  const auto* watch = std::get_if<WatchRequest>(&step);
-  activity_ = watch != nullptr ? Activity::watching : Activity::listing;
-  list_splitter_ = ListSplitter({.max_item_bytes = options_.max_object_bytes});
-  frame_splitter_ = FrameSplitter({.max_frame_bytes = options_.max_object_bytes});
-  object_timer_.on_complete();
-  due_ = reflector_.next_due().value_or(TimePoint::max());
-  head_timeout_ =
-      watch != nullptr ? options_.reflector.watch_head_timeout : options_.reflector.list_head_timeout;
-  answer_due_ = deadline_after(now(), head_timeout_);
-  if (const auto* list = std::get_if<ListRequest>(&step)) {
-    if (list->continue_token.empty()) list_due_ = deadline_after(now(), options_.reflector.list_timeout);
-    answer_due_ = std::min(answer_due_, list_due_);
-  }
-  wake_when_due();
-  begin_stream(step);
-}
-
-void Informer::Impl::begin_stream(const ReflectorStep& step) {
-  error_body_.clear();
-  status_ = 0;
-  try {
-    inbox_->attach(parts_.source->stream(step, inbox_->open()));
-  } catch (...) {
-    failed(failure_of(std::current_exception()));
-  }
-}
-
-void Informer::Impl::take(StreamInput& input) {
-  if (activity_ != Activity::listing && activity_ != Activity::watching) return;
-  try {
-    if (input.kind == StreamInput::Kind::opened) {
-      opened(input);
-    } else if (input.kind == StreamInput::Kind::ended) {
-      ended(input.error);
-    } else if (status_ != 200) {
-      error_body_.append(input.data, 0, max_error_bytes - std::min(error_body_.size(), max_error_bytes));
-    } else if (activity_ == Activity::listing) {
-      take_list(input.data);
-    } else {
-      take_frames(input.data);
-    }
-  } catch (const TransportError&) {  // an object that arrives too slowly
-    failed(failure_of(std::current_exception()));
-  } catch (const Error& error) {
-    const bool should_log = unreadable_log_.failed(WatchProblem::other, error.what(), now());
-    parts_.log.write(should_log ? LogLevel::error : LogLevel::debug, "cannot read what the server sent",
-                     {{"kind", parts_.resource.kind}, {"error", std::string_view(error.what())}});
-    failed({.kind = ReflectorFailure::Kind::undecodable, .message = error.what(), .status = {}});
-  }
-}
-
-void Informer::Impl::begin_gap() {
-  if (!parts_.tracer || gap_.is_recording()) return;
-  gap_ = parts_.tracer->start("watch gap");
-  gap_.set_attribute("k8s.resource", parts_.resource.plural);
-  if (!parts_.resource.group.empty()) gap_.set_attribute("k8s.resource.group", parts_.resource.group);
-  if (!options_.namespace_.empty()) gap_.set_attribute("k8s.namespace.name", options_.namespace_);
-}
-
-void Informer::Impl::opened(const StreamInput& input) {
-  status_ = input.status;
-  answer_due_ = activity_ == Activity::listing ? list_due_ : TimePoint::max();
-  wake_when_due();
-  error_headers_ = input.headers;
-  if (status_ == 200 && activity_ == Activity::watching) {
-    gap_.end();
-    reflector_.on_watch_opened(now());
-    due_ = reflector_.next_due().value_or(TimePoint::max());
-  }
-}
-
-void Informer::Impl::take_list(std::string_view piece) {
-  list_splitter_.feed(piece);
-  while (const auto text = list_splitter_.next()) {
-    object_timer_.on_complete();
-    WireObject object = scanner_->object(*text);
-    check_label(object);
-    reflector_.on_item(packed(stored_or(std::move(object))));
-  }
-  object_timer_.on_partial(now(), list_splitter_.place());
-  if (const auto excess = reflector_.list_excess()) failed(*excess);
-}
-
-void Informer::Impl::check_label(const WireObject& object) const {
-  if (checks_labels_ && detail::must_label(object, options_.reflector.cell_label, reflector_.wanted()))
-    parts_.on_mislabelled(object);
-}
-
-/// Returns the stored object if it equals `object`, as most do on a relist; the copy is freed at once.
-WireObject Informer::Impl::stored_or(WireObject object) const {
-  WireObject stored = store_.stored(object.namespace_(), object.name());
-  const bool same = stored && stored.uid() == object.uid() && !object.resource_version().empty() &&
-                    stored.resource_version() == object.resource_version();
-  return same ? stored : object;
-}
-
-/// Returns the object in the form in which it is kept.
-WireObject Informer::Impl::packed(WireObject object) {
-  return packer_ ? packer_->pack(std::move(object)) : object;
-}
-
-void Informer::Impl::take_frames(std::string_view piece) {
-  frame_splitter_.feed(piece);
-  while (const auto frame = frame_splitter_.next()) {
-    object_timer_.on_complete();
-    take_event(*frame);
-    if (activity_ != Activity::watching) return;  // an ERROR event ended it
-  }
-  if (frame_splitter_.in_frame()) object_timer_.on_partial(now());
-}
-
-void Informer::Impl::take_event(std::string_view frame) {
-  WireEvent event = scanner_->event(frame);
-  const bool streaming = reflector_.collects_events();
-  if (event.type == WatchType::added || event.type == WatchType::modified) check_label(event.object);
-  if (streaming && event.type == WatchType::added) event.object = stored_or(std::move(event.object));
-  if (event.type == WatchType::added || event.type == WatchType::modified)
-    event.object = packed(std::move(event.object));
-  WatchVerdict verdict = reflector_.on_event(event, now());
-  last_event_ = now();
-  if (streaming) {
-    if (const auto excess = reflector_.list_excess()) return failed(*excess);
-  }
-  carry_out(std::move(verdict));
-}
-
-/// Carries out what the reflector made of an event of the running watch, or of a time.
-void Informer::Impl::carry_out(WatchVerdict verdict) {
-  due_ = reflector_.next_due().value_or(TimePoint::max());
-  if (verdict.change) store(std::move(*verdict.change));
-  if (verdict.ends_watch) finish_stream();
-}
-
-void Informer::Impl::ended(const std::exception_ptr& error) {
-  if (error) return failed(failure_of(error));
-  if (status_ != 200) {
-    const Status status = Status::decode({status_, std::move(error_headers_), std::move(error_body_)});
-    const std::string call = activity_ == Activity::listing ? "list " : "watch ";
-    const ApiError refusal(call + parts_.resource.kind, status);
-    return failed({.kind = ReflectorFailure::Kind::refused, .message = refusal.what(), .status = status});
-  }
-  if (activity_ == Activity::watching) {
-    // An incomplete frame was cut off; the server will send it again.
-    reflector_.on_watch_ended(std::nullopt, now());
-    return finish_stream();
-  }
-  const ListMetadata metadata = list_splitter_.finish();
-  if (const auto excess = reflector_.list_excess()) return failed(*excess);
-  last_event_ = now();
-  auto change = reflector_.on_list_ended(metadata);
-  finish_stream();
-  if (change) store(std::move(*change));
-}
-
-void Informer::Impl::failed(const ReflectorFailure& failure) {
-  const bool listing = activity_ == Activity::listing;
-  finish_stream();
-  gap_.set_status(SpanStatus::error, failure.message);
-  if (listing) {
-    reflector_.on_list_failed(failure, now());
-    if (const auto again = reflector_.next_growth_attempt())
-      log_failure(*again);  // a watch goes on in between
-    return;
-  }
-  if (failure.kind == ReflectorFailure::Kind::undecodable)
-    return reflector_.on_undecodable(failure.message, now());
-  reflector_.on_watch_ended(failure, now());
-}
-
 void Informer::Impl::store(ReflectorChange change) {
   std::vector<StoreDelta> deltas;
   switch (change.kind) {
@@ -839,19 +423,6 @@ InformerHealth Informer::Impl::health() const {
   health.objects = store_.size();
   health.bytes = store_.bytes();
   return health;
-}
-
-bool KeptParts::serve(const KeptParts& wanted) const noexcept {
-  if (wanted.form == WireForm::metadata_only) return true;
-  if (form == WireForm::metadata_only) return false;
-  if (form != WireForm::projected) return true;
-  return wanted.form == WireForm::projected && projection.covers(wanted.projection);
-}
-
-KeptParts KeptParts::with(const KeptParts& other) const {
-  if (serve(other)) return *this;
-  if (other.serve(*this)) return other;
-  return {.form = WireForm::projected, .projection = projection.with(other.projection)};
 }
 
 Informer::Informer(Parts parts, InformerOptions options)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decisions of one member of a ring: which slots it may run, what it writes into the table, and when
-// other members have ended. No thread, lock, clock or client; time is an argument. The driver is shards.cpp.
+// other members have ended. No thread, lock, clock or client; time is an argument. The driver is
+// Shards::State (shards_state.hpp).
 #pragma once
 
 #include <cstdint>

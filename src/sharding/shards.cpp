@@ -1,76 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
-#include <cctype>
-#include <deque>
 #include <exception>
-#include <map>
-#include <stdexcept>
 #include <sys/random.h>
-#include <unistd.h>
 #include <utility>
 
-#include <evenkeel/api/kinds/coordination.hpp>
-#include <evenkeel/api/selector.hpp>
-#include <evenkeel/base/cond_var.hpp>
 #include <evenkeel/base/duration_text.hpp>
-#include <evenkeel/base/hash_ranges.hpp>
 #include <evenkeel/base/metrics.hpp>
-#include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/stop.hpp>
-#include <evenkeel/client/resource_client.hpp>
-#include <evenkeel/client/watch.hpp>
-#include <evenkeel/election/elector.hpp>
+#include <evenkeel/client/calls.hpp>
 #include <evenkeel/sharding/shards.hpp>
 
-#include "base/ascii.hpp"
-#include "base/cells.hpp"
-#include "sharding/needed_ranges.hpp"
-#include "sharding/shard_core.hpp"
+#include "base/fnv1a.hpp"
+#include "sharding/shard_options.hpp"
+#include "sharding/shards_state.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace {
 
 using detail::ShardCore;
-using namespace std::chrono_literals;
-
-constexpr Duration request_timeout = 5s;
-
-ShardOptions completed(ShardOptions options, const Config& config) {
-  const auto refuse = [](const std::string& problem) {
-    throw std::invalid_argument("ShardOptions: " + problem);
-  };
-  if (!detail::ascii::is_dns_label(options.name, 40))
-    refuse("name must be up to 40 lower-case letters, digits and '-', not \"" + options.name + "\"");
-  if (options.slots == 0 || options.slots > 4096)
-    refuse("slots must be 1 to 4096, not " + std::to_string(options.slots));
-  if (!options.label.empty()) {
-    const std::string problem = label_name_problem(options.label);
-    if (!problem.empty()) refuse("label \"" + options.label + "\" is not the key of a label: " + problem);
-    if (options.by != ShardBy::namespace_range) refuse("a label needs ShardBy::namespace_range");
-    if (options.slots > detail::cell_count)
-      refuse("with a label, slots must be 1 to 256, the number of its values, not " +
-             std::to_string(options.slots));
-  }
-  if (options.hand_over_timeout < Duration::zero()) refuse("hand_over_timeout must not be negative");
-  if (options.identity.empty()) {
-    std::array<char, 256> host{};
-    if (::gethostname(host.data(), host.size() - 1) == 0) options.identity = host.data();
-    std::transform(options.identity.begin(), options.identity.end(), options.identity.begin(), [](char c) {
-      const auto low = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-      return (low >= 'a' && low <= 'z') || (low >= '0' && low <= '9') ? low : '-';
-    });
-    options.identity = options.identity.substr(0, 63);
-    while (!options.identity.empty() && options.identity.back() == '-') options.identity.pop_back();
-    options.identity.erase(0, options.identity.find_first_not_of('-'));
-    if (options.identity.empty()) options.identity = "replica";
-  }
-  if (!detail::ascii::is_dns_label(options.identity, 63))
-    refuse("identity must be up to 63 lower-case letters, digits and '-', not \"" + options.identity + "\"");
-  if (options.namespace_.empty()) options.namespace_ = config.namespace_;
-  return options;
-}
 
 // Names of members are never used twice: a membership that has ended stays ended.
 std::string random_digits() {
@@ -83,101 +31,6 @@ std::string random_digits() {
 }
 
 }  // namespace
-
-class Shards::State final : public std::enable_shared_from_this<State> {
- public:
-  State(Client client, ShardOptions options)
-      : client_(std::move(client)),
-        options_(std::move(options)),
-        clock_(client_.clock()),
-        log_(client_.log().with({{"ring", options_.namespace_ + "/" + options_.name}})) {}
-
-  void run(const std::stop_token& stop);
-  void leave() noexcept;
-  std::optional<std::uint64_t> enter(Slot slot, std::stop_token& token, std::shared_ptr<Elector>& membership);
-  void exit(Slot slot) noexcept;
-  std::optional<Slot> slot_of(std::string_view namespace_, std::string_view name) const;
-  bool owns(Slot slot) const;
-  std::string describe(std::optional<Slot> slot) const;
-  void add_listener(std::function<void(const std::vector<bool>&)> listener) {
-    MutexLock lock(mutex_);
-    listeners_.push_back(std::move(listener));
-  }
-  void add_observer(std::function<void(const HashRanges&)> observer) {
-    MutexLock lock(mutex_);
-    observers_.push_back(std::move(observer));
-  }
-  ShardsStatus status() const;
-  std::string problem(Duration tolerance) const;
-  const ShardOptions& options() const { return options_; }
-
- private:
-  enum class Phase : std::uint8_t { other, owned, draining };
-  struct SlotState {
-    Phase phase = Phase::other;
-    std::uint64_t generation = 0;
-    std::size_t runs = 0;
-    std::stop_source stop = {};
-    TimePoint asked{};  // since when it is draining
-    bool late = false;  // its runs are cancelled
-  };
-
-  std::map<std::string, std::string> labels() const {
-    return {{ShardCore::label, options_.name}, {detail::ShardTable::division_label, division()}};
-  }
-  std::string division() const { return detail::division_name(options_.by, !options_.label.empty()); }
-  std::optional<std::vector<std::uint64_t>> namespace_hashes(const std::stop_token& stop);
-  void take_part(std::shared_ptr<Elector> elector, const std::stop_token& stop, const std::stop_token& lost);
-  bool turn(MutexLock& lock, const std::stop_token& stop,
-            const std::stop_token& lost) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
-  std::vector<bool> apply_changes() EVENKEEL_REQUIRES(mutex_);
-  bool take_table() EVENKEEL_REQUIRES(mutex_);
-  std::vector<ShardCore::Change> due_changes() EVENKEEL_REQUIRES(mutex_);
-  bool is_resized() const EVENKEEL_REQUIRES(mutex_);
-  void notify_observers(MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
-  void note_drained(Slot slot) EVENKEEL_REQUIRES(mutex_);
-  TimePoint cancel_late_runs() EVENKEEL_REQUIRES(mutex_);
-  void lose_all() EVENKEEL_REQUIRES(mutex_);
-  void announce(MutexLock& lock, const std::vector<bool>& gained) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
-  void restart_watch(MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
-  void stop_runs(MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
-  void wait_for_runs(MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
-  void send(ShardCore::Request request);
-  template <class T>
-  void start(ApiCall<T> call, std::uint64_t id, std::function<void(ShardCore& core, const T& value)> done);
-  void on_error(std::uint64_t epoch, std::uint64_t id, const std::exception_ptr& error) noexcept;
-  void follow(const std::string& version) EVENKEEL_REQUIRES(mutex_);
-  void on_event(std::uint64_t epoch, const detail::RawWatchEvent& event) noexcept;
-  bool idle() const EVENKEEL_REQUIRES(mutex_);
-
-  const Client client_;
-  const ShardOptions options_;
-  const std::shared_ptr<const Clock> clock_;
-  const Log log_;
-  mutable Mutex mutex_;
-  CondVar changed_;
-  std::uint64_t epoch_ EVENKEEL_GUARDED_BY(mutex_) = 0;  // of the membership; callbacks of others are dropped
-  std::unique_ptr<ShardCore> core_ EVENKEEL_GUARDED_BY(mutex_);
-  std::shared_ptr<Elector> elector_ EVENKEEL_GUARDED_BY(mutex_);
-  std::shared_ptr<WatchCall> watch_ EVENKEEL_GUARDED_BY(mutex_);
-  std::string list_version_ EVENKEEL_GUARDED_BY(mutex_);
-  TimePoint heard_ EVENKEEL_GUARDED_BY(mutex_){};     // time of the last event or list
-  bool gone_ EVENKEEL_GUARDED_BY(mutex_) = false;     // the watch waits for a new list
-  bool restart_ EVENKEEL_GUARDED_BY(mutex_) = false;  // it can begin after list_version_
-  bool signalled_ EVENKEEL_GUARDED_BY(mutex_) = false;
-  bool leaving_ EVENKEEL_GUARDED_BY(mutex_) = false;
-  std::vector<std::stop_source> to_stop_ EVENKEEL_GUARDED_BY(mutex_);
-  std::vector<SlotState> slots_ EVENKEEL_GUARDED_BY(mutex_);
-  std::vector<ShardCore::Change> waiting_changes_ EVENKEEL_GUARDED_BY(mutex_);
-  detail::SlotRanges ranges_ EVENKEEL_GUARDED_BY(mutex_);          // of the slots; empty for other divisions
-  std::vector<std::uint64_t> hashes_ EVENKEEL_GUARDED_BY(mutex_);  // of the namespaces, for a new table
-  detail::NeededRanges needed_ EVENKEEL_GUARDED_BY(mutex_);
-  std::vector<std::function<void(const std::vector<bool>&)>> listeners_ EVENKEEL_GUARDED_BY(mutex_);
-  std::vector<std::function<void(const HashRanges&)>> observers_ EVENKEEL_GUARDED_BY(mutex_);
-  ShardsStatus counts_ EVENKEEL_GUARDED_BY(mutex_);  // the counters of it
-  std::string logged_problem_ EVENKEEL_GUARDED_BY(mutex_);
-  std::optional<TimePoint> lost_at_ EVENKEEL_GUARDED_BY(mutex_);
-};
 
 // ---- Membership
 
@@ -562,133 +415,6 @@ std::string Shards::State::problem(Duration tolerance) const {
          " ago, but its reconciles are still running";
 }
 
-// ---- Requests
-
-template <class T>
-void Shards::State::start(ApiCall<T> call, std::uint64_t id,
-                          std::function<void(ShardCore& core, const T& value)> done) {
-  std::uint64_t epoch = 0;
-  {
-    MutexLock lock(mutex_);
-    epoch = epoch_;
-  }
-  auto finished = [self = shared_from_this(), epoch, id, done = std::move(done)](Outcome<T> outcome) {
-    if (!outcome.ok()) return self->on_error(epoch, id, outcome.error());
-    MutexLock lock(self->mutex_);
-    if (epoch != self->epoch_ || !self->core_) return;
-    done(*self->core_, outcome.value());
-    self->signalled_ = true;
-    self->changed_.notify_all();
-  };
-  try {
-    client_.with({.timeout = request_timeout, .max_retries = 0, .without_flow_control = true})
-        .start(std::move(call), std::move(finished));
-  } catch (...) {
-    on_error(epoch, id, std::current_exception());
-  }
-}
-
-void Shards::State::on_error(std::uint64_t epoch, std::uint64_t id,
-                             const std::exception_ptr& error) noexcept {
-  MutexLock lock(mutex_);
-  if (epoch != epoch_ || !core_) return;
-  signalled_ = true;
-  changed_.notify_all();
-  try {
-    std::rethrow_exception(error);
-  } catch (const ApiError& refusal) {
-    if (refusal.code() == 409 || (refusal.is_not_found() && !refusal.is_no_such_resource()))
-      return core_->on_conflict(id, clock_->now());
-    log_.warn("a Lease of the ring could not be read or written; retrying", {{"error", refusal.what()}});
-  } catch (const std::exception& failure) {
-    log_.warn("a Lease of the ring could not be read or written; retrying", {{"error", failure.what()}});
-  }
-  core_->on_failure(id, clock_->now());
-}
-
-void Shards::State::send(ShardCore::Request request) {
-  using Object = ResourceClient::Object;
-  const std::uint64_t id = request.id;
-  const auto took = [this, id](ShardCore& core, const Object& object) {
-    core.on_answered(id, object->body(), clock_->now());
-  };
-  switch (request.ask) {
-    case ShardCore::Ask::list:
-      return start<List<DynamicObject>>(
-          calls::list(Lease::resource,
-                      {.namespace_ = options_.namespace_,
-                       .label_selector = std::string(ShardCore::label) + "=" + options_.name}),
-          id,
-          [this, id](ShardCore& core, const List<DynamicObject>& list) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS {
-            std::vector<Json> leases;
-            for (const auto& item : list.items) leases.push_back(item->body());
-            core.on_listed(id, leases, list.resource_version, clock_->now());
-            heard_ = clock_->now();
-            follow(list.resource_version);
-          });
-    case ShardCore::Ask::create:
-      return start<Object>(calls::create(Lease::resource, DynamicObject(std::move(request.body))), id, took);
-    case ShardCore::Ask::update:
-      return start<Object>(calls::update(Lease::resource, DynamicObject(std::move(request.body))), id, took);
-    case ShardCore::Ask::remove:
-      return start<std::monostate>(
-          calls::remove(Lease::resource, {options_.namespace_, request.name},
-                        {.resource_version = request.body.at({"metadata", "resourceVersion"}).string_or("")}),
-          id,
-          [this, id](ShardCore& core, const std::monostate&) { core.on_answered(id, {}, clock_->now()); });
-  }
-}
-
-void Shards::State::follow(const std::string& version) {
-  list_version_ = version;
-  if (watch_) {  // restarted by turn(), because it is not to be called under the lock
-    restart_ = gone_;
-    return;
-  }
-  const std::uint64_t epoch = epoch_;
-  watch_ = detail::start_raw_watch(
-      client_, Lease::resource,
-      {.namespace_ = options_.namespace_,
-       .label_selector = std::string(ShardCore::label) + "=" + options_.name,
-       .resource_version = version},
-      {.on_event = [self = shared_from_this(),
-                    epoch](const detail::RawWatchEvent& event) { self->on_event(epoch, event); },
-       .on_end =
-           [self = shared_from_this(), epoch](const std::exception_ptr&) {
-             MutexLock lock(self->mutex_);
-             if (epoch != self->epoch_) return;
-             self->watch_.reset();
-             self->heard_ = self->clock_->now();
-             self->signalled_ = true;
-             self->changed_.notify_all();
-           }});
-}
-
-void Shards::State::on_event(std::uint64_t epoch, const detail::RawWatchEvent& event) noexcept {
-  MutexLock lock(mutex_);
-  if (epoch != epoch_ || !core_) return;
-  heard_ = clock_->now();
-  try {
-    if (event.type == WatchEventType::gone) {
-      gone_ = true;
-      core_->on_gap();
-    } else if (!event.object.empty()) {
-      const Json lease = Json::parse(event.object, event.what);
-      if (event.type == WatchEventType::deleted) {
-        core_->on_deleted(lease, heard_);
-      } else {
-        core_->on_lease(lease, heard_);
-      }
-    }
-  } catch (const std::exception& error) {
-    log_.warn("an event of a Lease could not be read; the Leases are listed again",
-              {{"error", error.what()}});
-    core_->on_gap();
-  }
-  signalled_ = true;
-  changed_.notify_all();
-}
-
 // ---- The public classes
 
 struct ShardRun::Parts {
@@ -714,7 +440,7 @@ Client ShardRun::guarded(const Client& client) const {
 }
 
 Shards::Shards(Client client, ShardOptions options) {
-  ShardOptions complete = completed(std::move(options), client.config());
+  ShardOptions complete = detail::completed(std::move(options), client.config());
   // Refuses bad durations now, and not when the ring is joined.
   const Elector check(client, {.name = complete.name,
                                .namespace_ = complete.namespace_,
