@@ -87,7 +87,7 @@ bool TlsFiles::keep_usable(TlsMaterial& fresh) const {
     kept = true;
   }
   const bool same_pair = fresh.cert == last_->cert && fresh.key == last_->key;
-  if (!same_pair && check_pair(fresh.cert, fresh.key) != PairProblem::none &&
+  if (!same_pair && !fresh.cert.empty() && check_pair(fresh.cert, fresh.key) != PairProblem::none &&
       check_pair(last_->cert, last_->key) == PairProblem::none) {
     fresh.cert = last_->cert;
     fresh.key = last_->key;

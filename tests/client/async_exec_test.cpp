@@ -198,7 +198,7 @@ TEST_F(AsyncExecConcurrency, APausedCallThatHasEndedHoldsNothingUp) {
   started.set_value();
   paused.get_future().get();
   const auto pinged = std::chrono::steady_clock::now() + 2 * ping_interval;
-  test::await("the time of several pings", [&] { return std::chrono::steady_clock::now() >= pinged; });
+  tests::await("the time of several pings", [&] { return std::chrono::steady_clock::now() >= pinged; });
   call->cancel();
   EXPECT_THAT(text_of(end.get_future().get().error()), HasSubstr(": cancelled"));
 }

@@ -516,7 +516,7 @@ TEST_F(ManagerTest, AStopDoesNotWaitForTheCertificateOfItsWebhooks) {
   options.lifecycle.grace_period = -1ns;  // unlimited
   Manager hindered(world.client(), options);
   hindered.add(controller_for<Gadget>(reconcile_gadget));
-  hindered.add(webhook_for<Gadget>().validates([](const Validation<Gadget>&) { return Verdict(); }));
+  hindered.add(webhook_for<Gadget>().validates([](const Validation<Gadget>&) { return ValidationResult(); }));
   hindered.serve_webhooks({.address = "127.0.0.1:0", .service = {.namespace_ = "default"}});
   Running running(hindered);
   world.wait_for_line("the certificates of the webhooks cannot be stored; retrying");
