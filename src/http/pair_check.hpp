@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check that a certificate and a private key belong together.
+// The check that a certificate and a private key belong together. Shared with floors above.
 #pragma once
 
 #include <cstdint>

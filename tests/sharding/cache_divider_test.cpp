@@ -370,7 +370,7 @@ TEST(CacheDividerConcurrency, TheSelectorOfAnInformerAppliesBesideThatOfItsShare
   cache.stop();
 }
 
-// As in a ring of one replica. When another one joins, only what is missing is listed.
+// A ring of one replica holds everything. When another one joins, only what is missing is listed.
 TEST(CacheDividerConcurrency, ACollectionThatIsHeldWholeIsLabelled) {
   World world;
   const Client client = world.client();
