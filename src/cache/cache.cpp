@@ -125,6 +125,7 @@ void Cache::Impl::make(const Client& client, const ResourceId& resource, Informe
                         .tracer = client.tracer()};
   const auto informer = std::make_shared<Informer>(std::move(parts), std::move(options));
   informers_.push_back({.informer = informer});
+  by_collection_[{resource.group, resource.plural, informer->options().namespace_}].push_back(informer);
   if (share_) informer->select(*share_);
   if (copy) disk_.add(copy, informer);
   add_indexes(*informer);
@@ -171,6 +172,11 @@ void Cache::Impl::release(const Informer* informer) {
     const auto found = std::find_if(informers_.begin(), informers_.end(),
                                     [informer](const Kept& one) { return one.informer.get() == informer; });
     if (found == informers_.end() || --found->leases > 0 || found->declared) return;
+    const ResourceId& resource = informer->resource();
+    const auto same = by_collection_.find(
+        detail::CollectionView{resource.group, resource.plural, informer->options().namespace_});
+    std::erase(same->second, found->informer);
+    if (same->second.empty()) by_collection_.erase(same);
     released_.push_back(std::move(found->informer));
     informers_.erase(found);
   }

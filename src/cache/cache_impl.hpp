@@ -14,6 +14,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -49,6 +50,24 @@ inline std::function<bool(const WireObject&)> selection(const std::string& label
     return selector.matches(labels);
   };
 }
+
+/// Kind, in any version, and namespace of a collection; all namespaces if that is empty.
+struct CollectionKey {
+  std::string group = {};
+  std::string plural = {};
+  std::string namespace_ = {};
+};
+using CollectionView = std::tuple<std::string_view, std::string_view, std::string_view>;
+
+struct CollectionLess {
+  using is_transparent = void;
+  static CollectionView view(const CollectionKey& key) { return {key.group, key.plural, key.namespace_}; }
+  static CollectionView view(const CollectionView& key) { return key; }
+  template <class Left, class Right>
+  bool operator()(const Left& left, const Right& right) const {
+    return view(left) < view(right);
+  }
+};
 
 }  // namespace detail
 
@@ -134,6 +153,9 @@ class Cache::Impl final : public detail::Job {
   detail::DecodedObjects decoded_{options_.max_decoded_bytes};
   mutable Mutex mutex_;
   std::vector<Kept> informers_ EVENKEEL_GUARDED_BY(mutex_);
+  // The same ones: reads must not cost more with informers of other kinds and namespaces.
+  std::map<detail::CollectionKey, Informers, detail::CollectionLess> by_collection_
+      EVENKEEL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<Informer>> released_ EVENKEEL_GUARDED_BY(mutex_);  // to be freed by run()
   bool started_ EVENKEEL_GUARDED_BY(mutex_) = false;
   std::optional<HashRanges> share_ EVENKEEL_GUARDED_BY(mutex_);  // set by select()
@@ -150,10 +172,11 @@ class Cache::Impl final : public detail::Job {
   Informers informers_of(const ResourceId& resource) const {
     MutexLock lock(mutex_);
     Informers result;
-    for (const Kept& kept : informers_) {
-      const ResourceId& id = kept.informer->resource();
-      if (id.plural == resource.plural && id.group == resource.group) result.push_back(kept.informer);
-    }
+    for (auto at = by_collection_.lower_bound(detail::CollectionView{resource.group, resource.plural, {}});
+         at != by_collection_.end() && at->first.group == resource.group &&
+         at->first.plural == resource.plural;
+         ++at)
+      result.insert(result.end(), at->second.begin(), at->second.end());
     return result;
   }
 
@@ -168,12 +191,22 @@ class Cache::Impl final : public detail::Job {
   /// it is empty).
   std::shared_ptr<Informer> serving(const detail::PartsRead& read, const std::string& namespace_) const {
     MutexLock lock(mutex_);
-    for (const auto& [informer, leases, declared] : informers_) {
+    if (!namespace_.empty()) {
+      if (auto informer = serving_of(namespace_, read, namespace_)) return informer;
+    }
+    return serving_of({}, read, namespace_);
+  }
+  /// Likewise, among the informers of a namespace, or of all if `of` is empty.
+  std::shared_ptr<Informer> serving_of(std::string_view of, const detail::PartsRead& read,
+                                       const std::string& namespace_) const EVENKEEL_REQUIRES(mutex_) {
+    const ResourceId& resource = read.resource;
+    const auto found = by_collection_.find(detail::CollectionView{resource.group, resource.plural, of});
+    if (found == by_collection_.end()) return nullptr;
+    for (const auto& informer : found->second) {
       const InformerOptions& options = informer->options();
-      if (!detail::same_resource(informer->resource(), read.resource) || !informer->kept().serve(read.parts))
+      if (!detail::same_resource(informer->resource(), resource) || !informer->kept().serve(read.parts))
         continue;
       if (!options.label_selector.empty() || !options.field_selector.empty()) continue;
-      if (!options.namespace_.empty() && options.namespace_ != namespace_) continue;
       if (informer->synced() && informer->holds(namespace_)) return informer;
     }
     return nullptr;
