@@ -36,7 +36,6 @@ std::string grace_message(const std::vector<std::string>& cancelled, const std::
   return text;
 }
 
-
 }  // namespace
 
 GracePeriodExceeded::GracePeriodExceeded(std::vector<std::string> cancelled, std::vector<std::string> stuck)

@@ -57,8 +57,9 @@ enum class RouteAccess : std::uint8_t {
   token,  ///< Clients that send the site's token. On a site without a token: anyone.
   /// Clients that send the site's token. On a site without a token, clients on this machine (such as `kubectl
   /// port-forward`): those that connect from a loopback address, with a loopback Host, without an Origin
-  /// of another host, and without a proxy header ("Forwarded", "X-Forwarded-...", "Via", "X-Real-IP"). A proxy
-  /// on this machine that adds no such header counts as a local client: give the site a token if there is one.
+  /// of another host, and without a proxy header ("Forwarded", "X-Forwarded-...", "Via", "X-Real-IP"). A
+  /// proxy on this machine that adds no such header counts as a local client: give the site a token if there
+  /// is one.
   trusted,
 };
 

@@ -3,8 +3,8 @@
 // Driver:
 //  1. makes a core for each pass, with each dependent after those that it depends on;
 //  2. does what next_step() returns, and reports it with exactly one call: on_decided() or on_unserved()
-//     after decide, on_applied() or on_blocked() after apply, on_removed() after remove, on_failed() after any
-//     of them;
+//     after decide, on_applied() or on_blocked() after apply, on_removed() after remove, on_failed() after
+//     any of them;
 //  3. reads status() when next_step() returns nothing.
 #pragma once
 
