@@ -153,7 +153,7 @@ class Cache::Impl final : public detail::Job {
   detail::DecodedObjects decoded_{options_.max_decoded_bytes};
   mutable Mutex mutex_;
   std::vector<Kept> informers_ EVENKEEL_GUARDED_BY(mutex_);
-  // The same ones: reads must not cost more with informers of other kinds and namespaces.
+  // Index of informers_, so that a read does not cost more with informers of other kinds and namespaces.
   std::map<detail::CollectionKey, Informers, detail::CollectionLess> by_collection_
       EVENKEEL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<Informer>> released_ EVENKEEL_GUARDED_BY(mutex_);  // to be freed by run()
