@@ -263,17 +263,18 @@ bool Shards::State::take_table() {
 // Returns the changes of the slots as they are divided here. While the table has another number of slots,
 // runs of the old ones end, and all other changes wait.
 std::vector<ShardCore::Change> Shards::State::due_changes() {
-  std::vector<ShardCore::Change> due = std::exchange(waiting_changes_, {});
-  for (ShardCore::Change& change : core_->take_changes()) due.push_back(std::move(change));
-  if (!is_resized()) return due;
-  const auto ends_old = [this](const ShardCore::Change& change) {
-    return change.kind == ShardCore::Change::Kind::lost && change.slot < slots_.size() &&
-           slots_[change.slot].phase != Phase::other && slots_[change.slot].generation == change.generation;
-  };
-  const auto waiting = std::stable_partition(due.begin(), due.end(), ends_old);
-  waiting_changes_.assign(waiting, due.end());
-  due.erase(waiting, due.end());
+  std::vector<ShardCore::Change> all = std::exchange(waiting_changes_, {});
+  for (ShardCore::Change& change : core_->take_changes()) all.push_back(std::move(change));
+  if (!is_resized()) return all;
+  std::vector<ShardCore::Change> due;
+  for (ShardCore::Change& change : all)
+    (ends_old_runs(change) ? due : waiting_changes_).push_back(std::move(change));
   return due;
+}
+
+bool Shards::State::ends_old_runs(const ShardCore::Change& change) const {
+  return change.kind == ShardCore::Change::Kind::lost && change.slot < slots_.size() &&
+         slots_[change.slot].phase != Phase::other && slots_[change.slot].generation == change.generation;
 }
 
 // Returns true if the table has another number of slots than this object, whose runs have not ended yet.

@@ -79,6 +79,7 @@ class Shards::State final : public std::enable_shared_from_this<State> {
   std::vector<bool> apply_changes() EVENKEEL_REQUIRES(mutex_);
   bool take_table() EVENKEEL_REQUIRES(mutex_);
   std::vector<detail::ShardCore::Change> due_changes() EVENKEEL_REQUIRES(mutex_);
+  bool ends_old_runs(const detail::ShardCore::Change& change) const EVENKEEL_REQUIRES(mutex_);
   bool is_resized() const EVENKEEL_REQUIRES(mutex_);
   void notify_observers(MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
   void note_drained(Slot slot) EVENKEEL_REQUIRES(mutex_);
