@@ -30,12 +30,10 @@ std::optional<Duration> MappingRetryCore::on_failure(FailedMapping failed, TimeP
     FailedMapping& known = found->second.failed;
     // A state that was taken out for an attempt is older than those that failed since.
     const bool is_older = failed.failures > 0;
-    FailedMapping merged = is_older ? std::move(failed) : std::move(known);
-    const FailedMapping& newer = is_older ? known : failed;
-    append_states(merged.states, newer.states);
-    if (newer.type == EventType::deleted && merged.type != EventType::deleted) merged.failures = 0;
-    merged.type = newer.type;
-    failed = std::move(merged);
+    if (!is_older) std::swap(failed, known);
+    append_states(failed.states, known.states);
+    if (known.type == EventType::deleted && failed.type != EventType::deleted) failed.failures = 0;
+    failed.type = known.type;
     due_.erase({found->second.due, found->first});
     waiting_.erase(found);
   }

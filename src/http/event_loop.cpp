@@ -32,8 +32,7 @@ Outcome<std::vector<std::string>> look_up(const std::string& host) {
 }  // namespace
 
 EventLoopState::Engine::Engine(std::shared_ptr<const Clock> clock)
-    : runner(
-          std::make_shared<JobRunner>(clock ? std::move(clock) : real_clock(), [this] { sockets.wake(); })) {}
+    : runner(std::make_shared<JobRunner>(clock ? clock : real_clock(), [this] { sockets.wake(); })) {}
 
 EventLoopState::Engine::~Engine() {
   runner->forget(posted);

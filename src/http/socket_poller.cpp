@@ -39,16 +39,16 @@ void SocketPoller::set(int socket, unsigned wanted) noexcept {
 
 // libcurl 7.88 closes a socket that is not connected yet before it reports that it does not wait for it. Its
 // number may be that of another thread's file by then, of which this epoll knows nothing: the call fails.
-void SocketPoller::remove(int socket) noexcept {
+void SocketPoller::remove(int socket) const noexcept {
   epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, nullptr);
 }
 
-void SocketPoller::wake() noexcept {
+void SocketPoller::wake() const noexcept {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = write(wake_, &one, sizeof one);
 }
 
-void SocketPoller::clear_wake() noexcept {
+void SocketPoller::clear_wake() const noexcept {
   std::uint64_t count = 0;
   [[maybe_unused]] const auto got = read(wake_, &count, sizeof count);
 }

@@ -31,7 +31,7 @@ class SocketPoller {
   /// Waits for `wanted` of `socket` from now on; 0: for nothing, before it is closed.
   void set(int socket, unsigned wanted) noexcept;
   /// Ends the wait() in progress, or the next one.
-  void wake() noexcept;
+  void wake() const noexcept;
   /// Waits for at most `timeout`, and calls `handle(socket, what)` for each ready socket. `handle` may call
   /// set(); a socket that it removed may still be reported once.
   template <class Handle>
@@ -48,9 +48,9 @@ class SocketPoller {
   }
 
  private:
-  [[gnu::noinline]] void remove(int socket) noexcept;  // named in cmake/tsan.supp
+  [[gnu::noinline]] void remove(int socket) const noexcept;  // named in cmake/tsan.supp
   int poll(Duration timeout);
-  void clear_wake() noexcept;
+  void clear_wake() const noexcept;
   // A failed socket is reported as readable, so that the read returns the error.
   static unsigned what_of(std::uint32_t events) {
     const unsigned read = (events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 ? readable : 0;

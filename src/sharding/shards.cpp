@@ -264,11 +264,11 @@ bool Shards::State::take_table() {
 // runs of the old ones end, and all other changes wait.
 std::vector<ShardCore::Change> Shards::State::due_changes() {
   std::vector<ShardCore::Change> all = std::exchange(waiting_changes_, {});
-  for (ShardCore::Change& change : core_->take_changes()) all.push_back(std::move(change));
+  for (const ShardCore::Change& change : core_->take_changes()) all.push_back(change);
   if (!is_resized()) return all;
   std::vector<ShardCore::Change> due;
-  for (ShardCore::Change& change : all)
-    (ends_old_runs(change) ? due : waiting_changes_).push_back(std::move(change));
+  for (const ShardCore::Change& change : all)
+    (ends_old_runs(change) ? due : waiting_changes_).push_back(change);
   return due;
 }
 
