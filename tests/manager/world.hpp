@@ -124,8 +124,12 @@ class Quiet final : public LogSink {
 
 class World {
  public:
-  explicit World(apiserver::ApiServerCoreOptions core_options = {}) {
+  /// `clock`: that of the server and its clients.
+  explicit World(apiserver::ApiServerCoreOptions core_options = {},
+                 std::shared_ptr<const Clock> clock = real_clock())
+      : clock_(std::move(clock)) {
     apiserver::SharedCoreOptions options;
+    options.clock = clock_;
     options.core = std::move(core_options);
     options.on_request = [happenings = happenings](const apiserver::ServedRequest&) { happenings->note(); };
     core = std::make_shared<apiserver::SharedCore>(std::move(options));
@@ -133,8 +137,9 @@ class World {
   void install_crd() { core->install(crd_for<Gadget>().dump()); }
 
   Client client() const {
-    return Client(Config{.server = "http://in-process"},
-                  {.transport = std::make_shared<apiserver::InProcessTransport>(core), .log = log()});
+    return Client(
+        Config{.server = "http://in-process"},
+        {.transport = std::make_shared<apiserver::InProcessTransport>(core), .clock = clock_, .log = log()});
   }
   Log log() const { return Log(happenings); }
   ManagerOptions options() const { return {.name = "test-operator", .log = log()}; }
@@ -184,6 +189,9 @@ class World {
   const std::string config_maps = "/api/v1/namespaces/default/configmaps";
   std::shared_ptr<Happenings> happenings = std::make_shared<Happenings>();
   std::shared_ptr<apiserver::SharedCore> core;
+
+ private:
+  const std::shared_ptr<const Clock> clock_;
 };
 
 /// Runs a manager on a thread. stop() and the destructor wait for its end.

@@ -41,7 +41,8 @@ class Credentials {
   /// Adds Authorization and Impersonate headers. May read a file or wait for a program. Throws ConfigError if
   /// that fails, Cancelled or TransportError when a limit of `wait` is reached.
   void add_to(http::Headers& headers, const TokenWait& wait = {}) EVENKEEL_EXCLUDES(mutex_);
-  /// Adds the headers if that requires neither; returns false if nothing was added.
+  /// Adds the headers if that requires neither; returns false if nothing was added. Starts a program whose
+  /// credential is to be replaced soon.
   bool try_add_to(http::Headers& headers) EVENKEEL_EXCLUDES(mutex_);
   /// Returns true if there is a file or program to get another token from.
   bool refreshable() const { return !token_file_.empty() || !exec_.empty(); }
