@@ -53,7 +53,7 @@ def services(k):
     k('describe svc made --show-events=false')  # the real server's may contain a repair
     k('get svc np -o jsonpath={.spec.type}/{.spec.externalTrafficPolicy}')
     k(['patch', 'svc', 'made', '-p', '{"spec":{"ports":[{"port":80,"targetPort":9090},{"name":"more","port":81}]}}'])
-    k(['patch', 'svc', 'made', '-p', '{"spec":{"clusterIP":"10.0.0.77"}}'])
+    k(['patch', 'svc', 'made', '-p', '{"spec":{"clusterIP":"10.0.0.7"}}'])
     k(['patch', 'svc', 'made', '-p', '{"spec":{"type":"Nonsense"}}'])
     k('set selector svc made app=web')
     k('get svc made -o jsonpath={.spec.selector}')
