@@ -35,16 +35,20 @@ ElectionCore::ElectionCore(ElectionCoreOptions options)
 
 ElectionCore::Step ElectionCore::next_step(TimePoint now, WallTime wall) {
   if (term_ && now >= term_->valid_until) finish_candidacy(End::not_renewed);
-  if (!end_ && has_nothing_to_free()) finish_candidacy(End::released);
+  if (is_withdrawing() && now >= withdraw_until_) finish_candidacy(End::resigned);
+  if (!end_ && has_nothing_to_free()) finish_candidacy(term_ ? End::released : End::resigned);
   if (end_) return {};
   const TimePoint free_again = deadline_after(last_sent_, options_.retry_period);
   Step step;
   if (pending_.empty() || now >= free_again) {
-    step = term_ ? leader_step(now, wall) : candidate_step(now, wall);
+    step = term_              ? leader_step(now, wall)
+           : is_withdrawing() ? withdrawal_step(now, wall)
+                              : candidate_step(now, wall);
   } else {
     step.next_due = free_again;
   }
   if (term_) step.next_due = std::min(step.next_due, term_->valid_until);
+  if (is_withdrawing()) step.next_due = std::min(step.next_due, withdraw_until_);
   return step;
 }
 
@@ -54,6 +58,17 @@ ElectionCore::Step ElectionCore::leader_step(TimePoint now, WallTime wall) {
   if (resigning_ && !known_) return {.next_due = term_->valid_until};
   if (now < write_at_) return {.next_due = write_at_};
   return send(resigning_ ? Purpose::free : Purpose::claim, now, wall);
+}
+
+// The claim that was in flight may have its effect: then the Lease has to be released.
+ElectionCore::Step ElectionCore::withdrawal_step(TimePoint now, WallTime wall) {
+  if (!must_look_ && known_ && known_->holder == options_.identity) {
+    return now >= write_at_ ? send(Purpose::free, now, wall) : Step{.next_due = write_at_};
+  }
+  if (awaits(Purpose::claim)) return {};
+  if (must_look_) return now >= look_at_ ? send(Purpose::look, now, wall) : Step{.next_due = look_at_};
+  finish_candidacy(End::resigned);
+  return {};
 }
 
 ElectionCore::Step ElectionCore::candidate_step(TimePoint now, WallTime wall) {
@@ -212,6 +227,7 @@ void ElectionCore::on_conflict(std::uint64_t id, TimePoint now) {
 void ElectionCore::on_failure(std::uint64_t id, TimePoint now) {
   const auto request = finish(id);
   if (!request) return;
+  if (is_withdrawing()) return on_failed_withdrawal(*request, now);
   const Duration pause = term_ ? options_.retry_period : jittered(options_.retry_period);
   const TimePoint again = std::max(now, deadline_after(request->sent, pause));
   if (request->purpose == Purpose::look) {
@@ -222,6 +238,19 @@ void ElectionCore::on_failure(std::uint64_t id, TimePoint now) {
   if (resigning_ && request->creates) {  // only a read shows whether there is anything to release
     must_look_ = true;
     look_at_ = again;
+  }
+}
+
+// One read shows whether a claim that failed had its effect; a server that does not answer it either is not
+// waited for.
+void ElectionCore::on_failed_withdrawal(const Pending& request, TimePoint now) {
+  if (request.purpose == Purpose::free) {
+    write_at_ = deadline_after(now, options_.retry_period);
+  } else if (request.purpose == Purpose::claim) {
+    must_look_ = true;
+    look_at_ = now;
+  } else if (!awaits(Purpose::claim)) {
+    finish_candidacy(End::resigned);
   }
 }
 
@@ -258,9 +287,11 @@ void ElectionCore::forget_lease() {
 void ElectionCore::resign(TimePoint now) {
   if (end_ || resigning_) return;
   resigning_ = true;
-  if (!term_ || !options_.release) return finish_candidacy(End::resigned);
+  const bool may_hold = term_ || awaits(Purpose::claim);
+  if (!may_hold || !options_.release) return finish_candidacy(End::resigned);
   if (has_nothing_to_free()) return finish_candidacy(End::released);
   write_at_ = now;
+  withdraw_until_ = deadline_after(now, options_.renew_deadline);
   // A renewal that is in flight may have its effect before or after; its version shows which.
   if (!pending_.empty()) last_sent_ = TimePoint::min();
 }

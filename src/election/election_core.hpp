@@ -90,7 +90,8 @@ class ElectionCore {
   /// The event carries the last state of the Lease, which may name a holder that was never seen.
   void on_deleted(Json lease, TimePoint now);
 
-  /// Ends the candidacy; a leader releases the Lease if `release` is set.
+  /// Ends the candidacy. If `release` is set, a leader releases the Lease, as does a candidate whose claim is
+  /// in flight and succeeds; it waits for that for at most the renew deadline.
   void resign(TimePoint now);
 
   const std::optional<Term>& term() const { return term_; }
@@ -111,12 +112,14 @@ class ElectionCore {
   };
 
   Step leader_step(TimePoint now, WallTime wall);
+  Step withdrawal_step(TimePoint now, WallTime wall);
   Step candidate_step(TimePoint now, WallTime wall);
   Step send(Purpose purpose, TimePoint now, WallTime wall);
   std::optional<Pending> finish(std::uint64_t id);
   Json claim(WallTime wall) const;
   Json freed(WallTime wall) const;
   void take(LeaseRecord record, TimePoint now);
+  void on_failed_withdrawal(const Pending& request, TimePoint now);
   void forget_lease();
   void claimed(const Pending& write, const LeaseRecord& record, TimePoint now);
   void finish_candidacy(End end);
@@ -124,6 +127,8 @@ class ElectionCore {
   bool awaits(Purpose purpose) const;
   bool awaits_creation() const;
   bool has_nothing_to_free() const;
+  /// Returns true if this candidate has resigned while a claim was in flight.
+  bool is_withdrawing() const { return resigning_ && !term_ && !end_; }
   std::optional<std::int64_t> next_term() const;
   TimePoint expiry() const { return deadline_after(observed_at_, known_->duration); }
   bool is_free(TimePoint now) const;
@@ -142,8 +147,9 @@ class ElectionCore {
   bool must_look_ = true;
   bool watching_ = false;
   bool resigning_ = false;
-  TimePoint look_at_ = TimePoint::min();   // time of the next read, if any
-  TimePoint write_at_ = TimePoint::min();  // earliest time of the next write
+  TimePoint look_at_ = TimePoint::min();         // time of the next read, if any
+  TimePoint write_at_ = TimePoint::min();        // earliest time of the next write
+  TimePoint withdraw_until_ = TimePoint::max();  // end of a candidate that has resigned
   TimePoint last_sent_ = TimePoint::min();
   WallTime last_written_{};  // the time in the last write
   std::uint64_t last_id_ = 0;

@@ -228,6 +228,7 @@ Elector::State::CandidacyPtr Elector::State::begin(std::shared_ptr<detail::JobRu
     MutexLock lock(mutex_);
     if (candidacy_) throw std::invalid_argument("Elector: it is running already");
     candidacy_ = candidacy;
+    lost_at_.reset();
   }
   log_.info("waiting to become leader", {{"identity", options_.identity}});
   try {
@@ -261,6 +262,7 @@ ElectionEnd Elector::State::run(const std::stop_token& stop,
     give_up(*candidacy);
     candidacy->wake();
     while (!candidacy->settled) clock_->wait(changed_, lock);
+    lost_at_.reset();  // set if the loss was seen after `lead` had returned
     if (led && !lost) log_end(*candidacy);
   }
   forget_candidacy(*candidacy);
@@ -278,7 +280,7 @@ void Elector::State::start(ElectionListener listener) {
 
 void Elector::State::resign() {
   MutexLock lock(mutex_);
-  if (!candidacy_) return;
+  if (!candidacy_ || !candidacy_->is_listened_to()) return;
   give_up(*candidacy_);
   candidacy_->wake();
 }
@@ -388,9 +390,9 @@ void Elector::State::settle(Candidacy& candidacy, MutexLock& lock) {
 bool Elector::State::publish(Candidacy& candidacy, MutexLock& lock) {
   bool looked_away = false;
   const auto& term = candidacy.core.term();
-  const bool resigned =
-      candidacy.core.end() == Core::End::released || candidacy.core.end() == Core::End::resigned;
-  if (term && !candidacy.core.is_resigning()) {
+  // After it was given up, a release that fails is no loss.
+  const bool resigned = candidacy.core.is_resigning();
+  if (term && !resigned) {
     guard_->set(term->valid_until);
     if (!candidacy.term) {
       candidacy.term = term->number;

@@ -410,6 +410,52 @@ TEST_F(ElectionCoreTest, ACandidateResignsAtOnce) {
   EXPECT_EQ(core.end(), End::resigned);
 }
 
+TEST_F(ElectionCoreTest, ACandidateWhoseClaimIsInFlightFreesWhatItTook) {
+  core.on_answered(asked().id, lease("", 1), now);
+  const auto claim = asked();
+  core.resign(now);
+  EXPECT_EQ(waits(), 10s) << "at most the renew deadline";
+  EXPECT_FALSE(core.end());
+  now += 1s;
+  answer_as_written(claim, 2);
+  EXPECT_FALSE(core.term());
+  const auto release = asked();
+  EXPECT_EQ(spec(release)["holderIdentity"].as_string(), "");
+  EXPECT_EQ(release.body.at({"metadata", "resourceVersion"}).as_string(), "2");
+  answer_as_written(release, 3);
+  EXPECT_EQ(core.end(), End::released);
+}
+
+TEST_F(ElectionCoreTest, ACandidateWhoseClaimComesTooLateResigns) {
+  core.on_answered(asked().id, lease("", 1), now);
+  const auto claim = asked();
+  core.resign(now);
+  core.on_conflict(claim.id, now);
+  core.on_answered(asked().id, lease("other", 2), now);
+  core.next_step(now, wall);
+  EXPECT_EQ(core.end(), End::resigned);
+}
+
+TEST_F(ElectionCoreTest, ACandidateWhoseClaimFailsLooksOnceBeforeItResigns) {
+  core.on_missing(asked().id, now);
+  const auto creation = asked();
+  core.resign(now);
+  core.on_failure(creation.id, now);
+  const auto look = asked();
+  EXPECT_EQ(look.ask, Core::Ask::get);
+  core.on_failure(look.id, now);
+  EXPECT_EQ(core.end(), End::resigned);
+}
+
+TEST_F(ElectionCoreTest, ACandidateDoesNotWaitForItsClaimBeyondTheRenewDeadline) {
+  core.on_answered(asked().id, lease("", 1), now);
+  asked();
+  core.resign(now);
+  now += 10s;
+  core.next_step(now, wall);
+  EXPECT_EQ(core.end(), End::resigned);
+}
+
 TEST_F(ElectionCoreTest, AClaimThatWasAnsweredTooLateIsMadeAnew) {
   core.on_answered(asked().id, lease("", 1), now);
   const auto late = asked();

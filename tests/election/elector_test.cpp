@@ -427,6 +427,33 @@ TEST_F(ElectorConcurrency, SaysWhenWhatItLedGoesOnAfterTheLeadWasLost) {
   EXPECT_EQ(one->elector.problem(), "");
 }
 
+TEST_F(ElectorConcurrency, AReleaseThatFailsIsNoLoss) {
+  const auto one = instance("one");
+  one->start();
+  one->wait_until_it_leads();
+  const auto away = server->inject({.verb = "update", .status = 503});
+  std::atomic<bool> stopped = false;
+  const std::jthread stopper([&] {
+    one->stop();
+    stopped = true;
+  });
+  while (one->elector.is_leader()) std::this_thread::yield();
+  advance_until([&] { return stopped.load(); }, 120s);
+  EXPECT_GT(server->fault_counts(away).fired, 0U);
+  EXPECT_EQ(one->end, ElectionEnd::stopped);
+  clock->advance(60s);
+  EXPECT_EQ(one->elector.problem(), "");
+}
+
+TEST_F(ElectorConcurrency, ResigningHasNoEffectOnRun) {
+  const auto one = instance("one");
+  one->start();
+  one->wait_until_it_leads();
+  one->elector.resign();
+  EXPECT_TRUE(one->elector.is_leader());
+  EXPECT_EQ(lease().holder_identity, "one");
+}
+
 TEST_F(ElectorConcurrency, OfManyOneLeadsAtATimeAndAllGetTheirTurn) {
   std::vector<std::unique_ptr<Instance>> all;
   for (int i = 0; i < 5; ++i) all.push_back(instance("instance-" + std::to_string(i)));

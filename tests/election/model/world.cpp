@@ -124,7 +124,8 @@ void World::send(Instance& each, Core::Request request) {
   each.requests.push_back({.request = std::move(request), .epoch = each.epoch, .led = leads(each)});
 }
 
-// A candidate claims only a Lease that is free as far as it knows; a leader writes only into its own.
+// A candidate claims only a Lease that is free as far as it knows, and frees one only if its claim took it
+// after it resigned; a leader writes only into its own.
 void World::check_sent(const Instance& each, const Core::Request& request) {
   const Told& told = each.told;
   const std::string who = each.identity + ": ";
@@ -137,7 +138,12 @@ void World::check_sent(const Instance& each, const Core::Request& request) {
     return violate(who + "makes a Lease although it was told of one");
   }
   if (leads(each)) return;
-  if (holder_of(request.body) != each.identity) violate(who + "frees a Lease without leading");
+  if (holder_of(request.body) != each.identity) {
+    if (!each.core->is_resigning()) violate(who + "frees a Lease without leading");
+    if (told.holder != each.identity) violate(who + "frees a Lease that it does not hold");
+    return;
+  }
+  if (each.core->is_resigning()) violate(who + "claims a Lease after it resigned");
   const bool is_foreign = !told.holder.empty() && told.holder != each.identity;
   if (is_foreign && local(each) < told.since + duration_of(told.spec)) {
     violate(who + "claims a Lease that " + told.holder + " holds for another while");
@@ -179,12 +185,13 @@ void World::check_stored(const Instance& each, const InFlight& flight) {
   if (!store_.lease) return;
   const Json& before = *store_.lease;
   const bool held = holder_of(before) == each.identity;
-  if (flight.led && !held) violate(who + "overwrites a Lease of " + holder_of(before) + " as if it led");
-  if (!flight.led && term != transitions_of(before) + 1) {
+  const bool into_its_own = flight.led || holder.empty();
+  if (into_its_own && !held) violate(who + "overwrites a Lease of " + holder_of(before) + " as if it led");
+  if (!into_its_own && term != transitions_of(before) + 1) {
     violate(who + "takes the Lease with term " + std::to_string(term) + " after " +
             std::to_string(transitions_of(before)));
   }
-  if (flight.led && term < transitions_of(before)) violate(who + "takes the term back");
+  if (into_its_own && term < transitions_of(before)) violate(who + "takes the term back");
   if (before["spec"] == after["spec"]) violate(who + "renews without a change that others see");
 }
 
