@@ -180,17 +180,18 @@ EtcdAnswer EtcdClient::write(std::string_view path, const std::string& body, con
   return answer;
 }
 
-std::shared_ptr<http::Call> EtcdClient::stream(std::string_view path, std::string body,
-                                               std::shared_ptr<http::StreamHandler> handler,
-                                               const std::stop_token& stop) {
-  const std::string used = token(stop);
-  return transports_.at(present())->stream(request(path, std::move(body), used), std::move(handler));
+EtcdStream EtcdClient::stream(std::string_view path, std::string body,
+                              std::shared_ptr<http::StreamHandler> handler, const std::stop_token& stop) {
+  EtcdStream stream{.token = token(stop)};
+  stream.endpoint = present();
+  stream.call = transports_.at(stream.endpoint)
+                    ->stream(request(path, std::move(body), stream.token), std::move(handler));
+  return stream;
 }
 
-void EtcdClient::distrust_stream() {
-  MutexLock lock(mutex_);
-  present_ = (present_ + 1) % transports_.size();
-  token_.reset();
+void EtcdClient::distrust(const EtcdStream& ended) {
+  leave(ended.endpoint);
+  forget_token(ended.token);
 }
 
 }  // namespace coordination::detail

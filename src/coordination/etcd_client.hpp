@@ -33,6 +33,13 @@ struct EtcdAnswer {
 /// Describes a response with status 200 whose body cannot be decoded.
 std::string strange_answer(const EtcdAnswer& answer, const DecodeError& error);
 
+/// A stream that was opened.
+struct EtcdStream {
+  std::shared_ptr<http::Call> call = {};
+  std::size_t endpoint = 0;  ///< The index of its endpoint.
+  std::string token = {};    ///< The token that it was opened with.
+};
+
 /// A client of the members of one cluster. Thread safety: all members may be called concurrently.
 class EtcdClient {
  public:
@@ -48,11 +55,10 @@ class EtcdClient {
   EtcdAnswer write(std::string_view path, const std::string& body, const std::stop_token& stop)
       EVENKEEL_EXCLUDES(mutex_);
   /// Opens a stream to the current endpoint. Throws StoreUnavailable; Cancelled.
-  std::shared_ptr<http::Call> stream(std::string_view path, std::string body,
-                                     std::shared_ptr<http::StreamHandler> handler,
-                                     const std::stop_token& stop) EVENKEEL_EXCLUDES(mutex_);
-  /// Called after a stream has failed: selects another endpoint and token for the next one.
-  void distrust_stream() EVENKEEL_EXCLUDES(mutex_);
+  EtcdStream stream(std::string_view path, std::string body, std::shared_ptr<http::StreamHandler> handler,
+                    const std::stop_token& stop) EVENKEEL_EXCLUDES(mutex_);
+  /// Called after `ended` has failed: the next one uses another endpoint and token.
+  void distrust(const EtcdStream& ended) EVENKEEL_EXCLUDES(mutex_);
 
  private:
   std::size_t present() EVENKEEL_EXCLUDES(mutex_);

@@ -29,6 +29,18 @@ EtcdRangeAnswer decoded(const EtcdAnswer& answer) {
   }
 }
 
+/// Checks that the keys ascend within `range`: callers cut them by the length of its prefix, and continue
+/// behind the last one. Throws StoreUnavailable.
+void check_keys(const std::vector<Entry>& entries, const KeyRange& range) {
+  std::string_view above;
+  for (const Entry& entry : entries) {
+    if (!range.contains(entry.key) || (&entry != &entries.front() && entry.key <= above))
+      throw StoreUnavailable("etcd: the response to a read of " + range.begin + " contains the key " +
+                             entry.key + ", which is not in the range or not in order");
+    above = entry.key;
+  }
+}
+
 class EtcdSnapshot final : public StoreSnapshot {
  public:
   EtcdSnapshot(std::shared_ptr<EtcdClient> client, std::stop_token stop)
@@ -42,6 +54,7 @@ class EtcdSnapshot final : public StoreSnapshot {
     if (key.empty()) return std::nullopt;
     EtcdRangeAnswer answer = ask(detail::get_request(key, version_));
     if (answer.entries.empty()) return std::nullopt;
+    check_keys(answer.entries, {.begin = std::string(key), .end = std::string(key) + '\0'});
     return std::move(answer.entries.front());
   }
 
@@ -50,6 +63,7 @@ class EtcdSnapshot final : public StoreSnapshot {
     const std::size_t wanted = limit != 0 ? limit : client_->options().page_entries;
     EtcdRangeAnswer answer =
         ask(detail::range_request({.range = range, .revision = version_, .limit = wanted}));
+    check_keys(answer.entries, range);
     ScanPage page{.entries = std::move(answer.entries), .next = {}};
     if (answer.more) page.next = page.entries.back().key + '\0';
     return page;

@@ -84,16 +84,16 @@ void EtcdWatch::run(const std::stop_token& stop) {
     } catch (const Error&) {
       // Login failed, or a stop; the next try determines which.
     }
-    if (!stop.stop_requested()) client_->distrust_stream();
     sleep_until(*options.clock, deadline_after(options.clock->now(), options.watch_retry), stop);
   }
 }
 
 void EtcdWatch::follow(const std::stop_token& stop) {
   const auto stream = std::make_shared<Stream>();
-  const auto call = client_->stream(etcd_watch_path, request_, stream, stop);
+  const EtcdStream opened = client_->stream(etcd_watch_path, request_, stream, stop);
   while (stream->wait(*client_->options().clock, stop) == Stream::News::hint) hint_();
-  call->cancel();
+  opened.call->cancel();
+  if (!stop.stop_requested()) client_->distrust(opened);
 }
 
 }  // namespace coordination::detail

@@ -3,6 +3,7 @@
 // tests of every store.
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <stop_token>
@@ -196,6 +197,44 @@ TEST_F(EtcdStoreTest, SaysThatThisIsNoEtcd) {
   expect<Unavailable>(store.commit(put("/a", "1")), "404");
 }
 
+/// Gives the same response to each read, whatever was asked for: the keys /w/b and /w/c, and that there are
+/// more.
+class SamePageTransport final : public http::Transport {
+ public:
+  std::shared_ptr<http::Call> send(http::Request, http::Completion) override { return nullptr; }
+  std::shared_ptr<http::Call> stream(http::Request, std::shared_ptr<http::StreamHandler>) override {
+    return nullptr;
+  }
+  http::Response fetch(http::Request, std::stop_token) override {
+    return {.status = 200,
+            .body = R"({"header": {"revision": "9"}, "more": true, "kvs": [)"
+                    R"({"key": "L3cvYg==", "value": "", "mod_revision": "7"},)"
+                    R"({"key": "L3cvYw==", "value": "", "mod_revision": "8"}]})"};
+  }
+};
+
+TEST_F(EtcdStoreTest, KeysThatWereNotAskedForAreRefused) {
+  EtcdStoreOptions strange = options();
+  strange.transport = [](const std::string&) { return std::make_shared<SamePageTransport>(); };
+  EtcdStore store(strange);
+  const auto snapshot = store.snapshot();
+  const auto error_text = [](const std::function<void()>& read) -> std::string {
+    try {
+      read();
+    } catch (const StoreUnavailable& error) {
+      return error.what();
+    }
+    return "read";
+  };
+  EXPECT_THAT(error_text([&] { snapshot->scan_all(coordination::prefix_range("/w/")); }),
+              HasSubstr("a read of /w/c"))
+      << "the page behind /w/c is the same";
+  EXPECT_THAT(error_text([&] { snapshot->scan(coordination::prefix_range("/v/")); }),
+              HasSubstr("contains the key /w/b, which is not in the range"));
+  EXPECT_THAT(error_text([&] { snapshot->get("/w/a"); }), HasSubstr("contains the key /w/b"));
+  EXPECT_EQ(error_text([&] { snapshot->scan(coordination::prefix_range("/w/")); }), "read");
+}
+
 class EtcdLoginTest : public EtcdStoreTest {
  protected:
   EtcdStoreOptions login(const std::string& password) const {
@@ -252,6 +291,21 @@ TEST_F(EtcdStoreTest, AWatchBeginsAgain) {
   server_.inject({.verb = "watch", .count = 2, .status = 503});
   EXPECT_EQ(server_.cut_watches(), 1u);
   await("the hint after two refusals", [&] { return hints == 5; });
+}
+
+TEST_F(EtcdStoreTest, AWatchThatEndsDoesNotReturnToAMemberThatWasLeft) {
+  EtcdServer other;
+  EtcdStoreOptions both = {.endpoints = {other.url(), server_.url()}};
+  both.watch_retry = std::chrono::milliseconds{1};
+  EtcdStore store(both);
+  std::atomic<int> hints = 0;
+  const auto watch = store.watch(coordination::prefix_range("/w/"), [&hints] { ++hints; });
+  await("the hint that it runs", [&] { return hints == 1; });
+  const FaultId away = other.inject({.status = 503});
+  EXPECT_EQ(value(store, "/a"), "(absent)") << "read from the second member";
+  EXPECT_EQ(other.cut_watches(), 1u);
+  await("the hint that it runs again", [&] { return hints == 2; });
+  EXPECT_EQ(other.fault_counts(away).fired, 1u);
 }
 
 TEST(EtcdOptions, AreReadFromAUrl) {
