@@ -2,6 +2,7 @@
 #include "coordination/kubernetes_objects.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/client/errors.hpp>
@@ -67,9 +68,14 @@ KubernetesObject KubernetesObjectReader::decoded(const ConfigMap& map) const {
   object.metadata.managed_fields.clear();  // not needed; the server maintains it
   const auto ours = within(object.shard.entries, prefix_range(options_.root + "/"));
   for (auto entry = ours.first; entry != ours.second; ++entry) {
-    const std::string home = names_.object_of(entry->first);
-    if (home == name) continue;
-    throw StoreUnavailable("ConfigMap " + name + ": data.entries: " + entry->first + " belongs in " + home);
+    const std::string where = "ConfigMap " + name + ": data.entries: " + entry->first;
+    std::string home;
+    try {
+      home = names_.object_of(entry->first);
+    } catch (const std::invalid_argument& error) {
+      throw StoreUnavailable(where + ": " + error.what());
+    }
+    if (home != name) throw StoreUnavailable(where + " belongs in " + home);
   }
   return object;
 }

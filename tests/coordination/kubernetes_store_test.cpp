@@ -220,6 +220,8 @@ TEST_F(KubernetesStoreTest, RefusesEntriesThatBelongElsewhere) {
   const std::string object = "ConfigMap db-scope-dc2: data.entries";
   EXPECT_EQ(error_text("/db/pendingForRestart/dc1/log-1 5 {}\n"),
             object + ": /db/pendingForRestart/dc1/log-1 belongs in db-scope-dc1");
+  EXPECT_EQ(error_text("/db/pendingForRestart//log-1 5 {}\n"),
+            object + ": /db/pendingForRestart//log-1: an element of a key must not be empty");
   EXPECT_EQ(error_text("/db/arbiter/lock 5 {}\n"), object + ": /db/arbiter/lock belongs in db-arbiter");
   EXPECT_EQ(error_text("/db/tokens/dc2 5 {}\n"), object + ", line 2: /db/tokens/dc2 is listed twice");
   EXPECT_EQ(error_text("/db/guard/x/dc2 18446744073709551615 {}\n"),
