@@ -2,6 +2,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include <evenkeel/api/json.hpp>
 #include <evenkeel/coordination/coordination_metrics.hpp>
 #include <evenkeel/coordination/ledger.hpp>
 
@@ -19,6 +20,16 @@ LedgerOptions checked(LedgerOptions options) {
   need(options.identity.incarnation, "incarnation");
   static_cast<void>(options.domain.sets());
   return options;
+}
+
+/// Returns true if `entry` is the registry record of this run; false if it cannot be decoded.
+bool is_own_record(const std::optional<Entry>& entry, const Identity& me) {
+  if (!entry) return false;
+  try {
+    return is_record_of(decode_instance(entry->value, me.scope), me);
+  } catch (const DecodeError&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -57,6 +68,7 @@ Published Ledger::publish(const Desire& desire, std::stop_token stop) {
     const Identity& me = options_.identity;
     runs.emplace_back();  // one per run, even if the run ends early
     const OwnEntries entries = read_own(snapshot, layout_, options_.domain, me.scope);
+    if (is_own_record(entries.record, me)) registered_ = true;
     const OwnState present = own_state(layout_, entries);
     PublishPlan plan = plan_publish(layout_, options_.domain, me.scope, present, desire(present),
                                     options_.clock->wall_now());

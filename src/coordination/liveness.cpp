@@ -135,10 +135,13 @@ std::vector<Instance> Liveness::others_than(Mode mode, TimePoint now) const {
   return others;
 }
 
+bool is_record_of(const InstanceRecord& record, const Identity& me) {
+  return record.moved_to.empty() && record.instance == me.instance && record.incarnation == me.incarnation;
+}
+
 InstanceRecord next_record(const std::optional<InstanceRecord>& present, Presence known, const Identity& me,
                            Mode mode, bool registered, WallTime wall) {
-  const bool same_run = present && present->moved_to.empty() && present->instance == me.instance &&
-                        present->incarnation == me.incarnation;
+  const bool same_run = present && is_record_of(*present, me);
   if (present && !same_run) {
     const bool same_instance = present->instance == me.instance;
     if (same_instance && registered) {
@@ -170,8 +173,10 @@ LivenessRegistry::LivenessRegistry(Store& store, Layout layout, Identity me, Liv
 
 void LivenessRegistry::observe(StoreSnapshot& snapshot) {
   const std::vector<Entry> entries = snapshot.scan_all(prefix_range(layout_.instances_prefix()));
+  const TimePoint now = transact_.clock->now();
   MutexLock guard(mutex_);
-  liveness_.observe(entries, transact_.clock->now());
+  liveness_.observe(entries, now);
+  registered_ = registered_ || is_record_of(liveness_.of(me_.scope, now).record, me_);
 }
 
 std::vector<Instance> LivenessRegistry::renew(Mode mode, std::stop_token stop) {
@@ -197,6 +202,11 @@ std::vector<Instance> LivenessRegistry::renew(Mode mode, std::stop_token stop) {
 std::vector<Instance> LivenessRegistry::look(std::stop_token stop) {
   observe(*store_.snapshot(std::move(stop)));
   return instances();
+}
+
+void LivenessRegistry::set_registered() {
+  MutexLock guard(mutex_);
+  registered_ = true;
 }
 
 void LivenessRegistry::retire(std::stop_token stop) {

@@ -289,6 +289,25 @@ TEST(Ledger, LeavesAScopeToItsLaterRun) {
   EXPECT_EQ(keys_below(store, "/db/pendingForRestart/").size(), 2U);
 }
 
+// The record of the first run was written by its registry; its ledger had nothing to write.
+TEST(Ledger, LeavesAScopeToItsLaterRunWithoutAWriteOfItsOwn) {
+  for (const bool is_told : {false, true}) {
+    MemoryStore store;
+    Ledger old(store, options("dc1", "run-1"));
+    Ledger next(store, options("dc1", "run-2"));
+    LivenessRegistry registry(store, Layout("/db"), old.options().identity, {}, {.delay = {}});
+    registry.renew(Mode::global);
+    if (is_told) {
+      old.set_registered();
+    } else {
+      EXPECT_FALSE(old.publish(say(DesiredState())).transacted.wrote);
+    }
+    next.publish(say(pending({"log-1"})));
+    EXPECT_THROW(old.publish(say(pending({"log-2"}))), ScopeTaken) << is_told;
+    EXPECT_EQ(keys_below(store, "/db/pendingForRestart/"), Keys{"/db/pendingForRestart/dc1/log-1"});
+  }
+}
+
 TEST(Ledger, SeesAgesByItsOwnClock) {
   MemoryStore store;
   LedgerOptions mine = options("dc1");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Silence, modes and renames, as other instances observe them.
 #include <chrono>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -191,6 +192,26 @@ TEST_F(LivenessRegistryTest, ARetiredInstanceIsGone) {
   LivenessRegistry imposter(store, layout, {"dc1", "uid-7", "run-1"}, {}, {.delay = {}, .clock = clock});
   imposter.retire();
   EXPECT_EQ(one.look().size(), 1U);
+}
+
+// The record of the first run was written by its ledger.
+TEST_F(LivenessRegistryTest, LeavesAScopeToItsLaterRunWithoutARenewal) {
+  for (const bool is_told : {false, true}) {
+    const std::string scope = is_told ? "dc1" : "dc2";
+    const Identity old{scope, "uid-1", "run-1"};
+    LivenessRegistry one(store, layout, old, {}, {.delay = {}, .clock = clock});
+    LivenessRegistry two(store, layout, {scope, "uid-1", "run-2"}, {}, {.delay = {}, .clock = clock});
+    const InstanceRecord written{.instance = old.instance, .incarnation = old.incarnation};
+    store.commit({.puts = {{layout.instance(scope), encode(written)}}});
+    if (is_told) {
+      one.set_registered();
+    } else {
+      one.look();
+    }
+    two.renew(Mode::global);
+    EXPECT_THROW(one.renew(Mode::global), ScopeTaken) << is_told;
+    EXPECT_NO_THROW(two.renew(Mode::global)) << is_told;
+  }
 }
 
 TEST_F(LivenessRegistryTest, TwoInstancesCannotHaveOneScope) {

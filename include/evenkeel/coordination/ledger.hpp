@@ -278,6 +278,10 @@ class EVENKEEL_API Ledger {
   /// Sets the mode that later commits write to the registry record. It is not written before: call
   /// LivenessRegistry::renew() for that.
   void set_mode(Mode mode) noexcept { mode_ = mode; }
+  /// Tells the ledger that this run has written its registry record by LivenessRegistry::renew(), so that
+  /// publish() does not take the scope back from a later run. A publish that sees the record notices it by
+  /// itself, even if it changes nothing.
+  void set_registered() noexcept { registered_ = true; }
 
   const Layout& layout() const noexcept { return layout_; }
   const LedgerOptions& options() const noexcept { return options_; }
@@ -292,7 +296,7 @@ class EVENKEEL_API Ledger {
   std::atomic<Mode> mode_;
   Mutex publishing_;  // serializes transactions, since they share a token key
   Liveness own_liveness_ EVENKEEL_GUARDED_BY(publishing_);
-  bool registered_ EVENKEEL_GUARDED_BY(publishing_) = false;
+  std::atomic<bool> registered_ = false;  // this run has written its registry record
   Mutex mutex_;
   Viewer viewer_ EVENKEEL_GUARDED_BY(mutex_);
   ViewCache cache_;

@@ -111,6 +111,9 @@ class EVENKEEL_API ScopeTaken : public Error {
   using Error::Error;
 };
 
+/// Returns true if `record` is that of this run, and names no new scope. Pure.
+EVENKEEL_API bool is_record_of(const InstanceRecord& record, const Identity& me);
+
 /// Returns the record that `me` may write: pure. `present` is the present record, `known` whether its
 /// instance is silent, `registered` whether this run has written the record before. Throws ScopeTaken. The
 /// cases:
@@ -137,6 +140,9 @@ class EVENKEEL_API LivenessRegistry {
   std::vector<Instance> renew(Mode mode, std::stop_token stop = {});
   /// Returns all instances without writing. Throws StoreUnavailable; Cancelled.
   std::vector<Instance> look(std::stop_token stop = {});
+  /// Tells the registry that this run has written its record by Ledger::publish(), so that renew() does not
+  /// take the scope back from a later run. The registry notices it by itself when it sees the record.
+  void set_registered() EVENKEEL_EXCLUDES(mutex_);
   /// Removes the record: this instance takes no further part. Withdraw its members before. Throws as renew().
   void retire(std::stop_token stop = {});
 

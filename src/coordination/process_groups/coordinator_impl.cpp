@@ -104,6 +104,7 @@ bool ProcessGroupCoordinator::Impl::publish(const ProcessCluster& cluster, Publi
         stop);
     if (!published.done()) throw StoreUnavailable(describe(published.transacted.outcome));
     if (published.changes.empty()) return;
+    registry_->set_registered();
     renewed_ = options_.clock->now();
     announced_ = options_.mode;
   });
@@ -141,6 +142,7 @@ bool ProcessGroupCoordinator::Impl::renew_record(const std::stop_token& stop) {
   if (renewed_ && now < deadline_after(*renewed_, options_.liveness.silence / 4)) return true;
   no_agreement_ = failure_of([&] { registry_->renew(options_.mode, stop); });
   if (no_agreement_) return false;
+  ledger_->set_registered();
   renewed_ = now;
   announced_ = options_.mode;
   return true;

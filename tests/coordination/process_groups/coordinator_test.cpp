@@ -384,6 +384,28 @@ TEST_F(CoordinatorTest, ChangesNoCoordinatorsWhileMarksCannotBeRead) {
   EXPECT_EQ(database.names(), (Texts{"coordinators"}));
 }
 
+// A run that was paused during the start of its successor: the first part that it uses afterwards is not the
+// one that wrote its record.
+TEST_F(CoordinatorTest, LeavesItsScopeToItsLaterRun) {
+  for (const bool publishes_first : {false, true}) {
+    store.commit({.range_erases = {prefix_range("/db/")}});
+    Operator& instance = start(Mode::global);
+    if (publishes_first) instance.mark("log-1");
+    instance.pass();
+    LivenessRegistry later(store, Layout("/db"), {"dc1", "uid-dc1", "run-2"}, {},
+                           {.delay = Duration::zero(), .clock = clock});
+    later.renew(Mode::global);
+    clock->advance(16s);
+    if (!publishes_first) instance.mark("log-1");
+    instance.pass();
+    EXPECT_EQ(instance.reason("coordination"),
+              "scope dc1: a later run of this instance (run-2) has taken over")
+        << publishes_first;
+    EXPECT_NO_THROW(later.renew(Mode::global)) << publishes_first;
+    EXPECT_TRUE(database.calls.empty()) << publishes_first;
+  }
+}
+
 // --- Exclusion in global mode ---
 
 class GlobalExclusionTest : public CoordinatorTest, public ::testing::WithParamInterface<bool> {};
