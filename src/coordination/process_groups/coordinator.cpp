@@ -240,9 +240,11 @@ Step ProcessGroupCoordinator::change_coordinators(ProcessCluster& cluster, std::
   GroupIds pending_removal;
   std::uint64_t epoch = 0;
   if (in_agreement) {
-    epoch = impl.lock_->held().value_or(0);
     const auto failure = failure_of([&] { pending_removal = impl.pending_removal(stop); });
     if (failure) return impl.wait(action, *failure);
+    const auto held = impl.lock_->held();
+    if (!held) return impl.wait(action, std::string(lock_expired));
+    epoch = *held;
   }
   const CoordinatorChoice choice = choose_coordinators(cluster, status, pending_removal);
   if (choice.failure) return impl.wait(action, *choice.failure);

@@ -29,6 +29,10 @@ namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
 
+/// Why a command waits if this process was paused for longer than the lock lasts. Its fence would have the
+/// epoch 0, which no database refuses.
+inline constexpr std::string_view lock_expired = "the lock has expired";
+
 /// The result of asking for agreement.
 struct Agreement {
   std::optional<Claim> acted = {};  ///< The claim for which this instance has acted.

@@ -125,7 +125,6 @@ Step ProcessGroupCoordinator::Impl::restart_for_upgrade(const ProcessCluster& cl
       std::ranges::transform(cluster.process_groups, std::back_inserter(ids), &ProcessGroup::id);
       upgrades_->add(cluster.version, ids, stop);
       if ((why = take_lock(stop))) return;
-      epoch = lock_->held().value_or(0);
       if (!status(stop).available) {
         why = "Deferring upgrade until database is available";
         return;
@@ -136,6 +135,12 @@ Step ProcessGroupCoordinator::Impl::restart_for_upgrade(const ProcessCluster& cl
         why = "Waiting for processes to be updated: " + bracketed(need.not_ready);
         return;
       }
+      const auto held = lock_->held();
+      if (!held) {
+        why = std::string(lock_expired);
+        return;
+      }
+      epoch = *held;
       addresses = need.addresses;
       upgrades_->clear(stop);
     });

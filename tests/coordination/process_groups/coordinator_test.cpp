@@ -406,6 +406,27 @@ TEST_F(CoordinatorTest, LeavesItsScopeToItsLaterRun) {
   }
 }
 
+// The process is paused after it has taken the lock: it sends no command without an epoch.
+TEST_F(CoordinatorTest, ChangesNoCoordinatorsWithALockThatHasExpired) {
+  Operator& instance = start(Mode::global);
+  instance.mark("storage-1");
+  instance.cluster.find("storage-1")->exclusion_skipped = true;
+  instance.coordinator.update_status(instance.cluster);
+  instance.coordinator.operator_coordination(instance.cluster);
+  database.on_status = [&] { clock->advance(11min); };
+  const Step step = instance.coordinator.change_coordinators(instance.cluster);
+  EXPECT_EQ(step.result().reason(), "the lock has expired");
+  EXPECT_TRUE(database.calls.empty());
+
+  database.on_status = {};
+  for (int times = 0; times < 3; ++times) {
+    instance.pass();  // the first one yields the lock, and the second one leaves it to others
+    clock->advance(30s);
+  }
+  ASSERT_EQ(database.names(), (Texts{"coordinators"}));
+  EXPECT_NE(database.calls.back().fence.epoch, 0U);
+}
+
 // --- Exclusion in global mode ---
 
 class GlobalExclusionTest : public CoordinatorTest, public ::testing::WithParamInterface<bool> {};

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Upgrades to a version that cannot communicate with the running one: "with a pending upgrade" of the
 // FoundationDB operator's bounce_processes_test.go, and the deny list of update_lock_configuration_test.go.
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -107,6 +109,39 @@ TEST_P(UpgradeTest, WaitsForTheLock) {
   ASSERT_TRUE(other.release());
   instance.pass();
   EXPECT_EQ(database.names(), (Texts{"kill", "kill"}));
+}
+
+/// A store that answers a commit of the lock eleven minutes of `clock` later: the process is paused after it
+/// has taken the lock.
+class PausedAfterTheLock final : public Store {
+ public:
+  PausedAfterTheLock(Store& inner, std::shared_ptr<ManualClock> clock)
+      : inner_(inner), clock_(std::move(clock)) {}
+  std::string name() const override { return "paused"; }
+  Capabilities capabilities() const override { return inner_.capabilities(); }
+  Limits limits() const override { return inner_.limits(); }
+  std::unique_ptr<StoreSnapshot> snapshot(std::stop_token stop) override { return inner_.snapshot(stop); }
+  CommitResult commit(const Commit& commit, std::stop_token stop) override {
+    CommitResult result = inner_.commit(commit, stop);
+    const bool locks = std::ranges::any_of(
+        commit.puts, [](const Commit::Put& put) { return put.key == Layout("/db").lock(); });
+    if (locks) clock_->advance(11min);
+    return result;
+  }
+
+ private:
+  Store& inner_;
+  const std::shared_ptr<ManualClock> clock_;
+};
+
+// It kills nothing without an epoch, and what others have registered stays.
+TEST_P(UpgradeTest, RestartsNothingWithALockThatHasExpired) {
+  PausedAfterTheLock paused(store, clock);
+  Operator sleeper(database, &paused, instance.cluster, options_of("dc1", GetParam(), clock));
+  sleeper.pass();
+  EXPECT_EQ(sleeper.reason("bounce"), "the lock has expired");
+  EXPECT_TRUE(database.calls.empty());
+  EXPECT_EQ(registered().size(), 17U);
 }
 
 // "with locks disabled": only its own processes, and nothing is registered.

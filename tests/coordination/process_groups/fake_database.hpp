@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -31,6 +32,7 @@ class FakeDatabase final : public AdminClient {
 
   DatabaseStatus status(std::stop_token = {}) override {
     if (is_down) throw DatabaseError("the database does not answer");
+    if (on_status) on_status();
     DatabaseStatus now = state;
     now.since_last_recovery = clock_->now() - recovered_;
     for (DatabaseProcess& process : now.processes) {
@@ -104,6 +106,7 @@ class FakeDatabase final : public AdminClient {
   std::set<std::string> killed = {};
   std::string starts_with = {};                      ///< Command line of restarted processes.
   std::map<std::string, std::uint64_t> fences = {};  ///< Action -> the lowest epoch that is not refused.
+  std::function<void()> on_status = {};              ///< Called by each query of the status.
   bool is_down = false;
   bool loses_answers = false;  ///< Executes commands, and then throws.
 
