@@ -317,11 +317,20 @@ TimePoint LeaseLock::end_of(const Hold& hold) const {
 
 bool LeaseLock::release(std::stop_token stop) {
   if (!options_.enabled) return true;
+  return release(std::nullopt, stop);
+}
+
+bool LeaseLock::is_of_successor(StoreSnapshot& snapshot, const LockRecord& lock) const {
+  return !is_run_of(lock, me_) && is_succeeded(snapshot.get(layout_.instance(me_.scope)), me_);
+}
+
+bool LeaseLock::release(std::optional<std::uint64_t> epoch, const std::stop_token& stop) {
   const auto body = [&](StoreSnapshot& snapshot) {
     Commit commit;
     const std::optional<Entry> lock = snapshot.get(layout_.lock());
     const auto next = decide_release(lock, me_, transact_.clock->wall_now());
-    if (!next) return commit;
+    if (!next || next->epoch != epoch.value_or(next->epoch)) return commit;
+    if (is_of_successor(snapshot, decode_lock(lock->value))) return commit;
     commit.reads = {read_of(layout_.lock(), lock)};
     commit.puts = {{layout_.lock(), encode(*next)}};
     return commit;
@@ -335,11 +344,13 @@ bool LeaseLock::release(std::stop_token stop) {
 
 bool LeaseLock::end_pass(bool reconciled, std::stop_token stop) {
   if (options_.release == LockRelease::when_reconciled && !reconciled) return true;
+  std::uint64_t epoch = 0;
   {
     MutexLock guard(mutex_);
     if (!hold_) return true;
+    epoch = hold_->epoch;
   }
-  return release(std::move(stop));
+  return release(epoch, stop);
 }
 
 std::optional<std::uint64_t> LeaseLock::held() const {

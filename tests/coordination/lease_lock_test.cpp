@@ -393,6 +393,40 @@ TEST_F(LeaseLockOnStore, IsTheLatestRegisteredRuns) {
   EXPECT_EQ(later.lock.take().epoch, 2U);
 }
 
+// An earlier run resumes at the end of its pass, and in the store its instance has the lock.
+TEST_F(LeaseLockOnStore, OfALaterRunIsNotReleased) {
+  LivenessRegistry old_run(store, Layout("/db"), me, {}, {.delay = {}});
+  LivenessRegistry new_run(store, Layout("/db"), {"dc1", "uid-1", "run-2"}, {}, {.delay = {}});
+  Party later{store, {"dc1", "uid-1", "run-2"}, {}};
+  old_run.renew(Mode::global);
+  ASSERT_TRUE(a.lock.take().is_held());
+  new_run.renew(Mode::global);
+  ASSERT_EQ(later.lock.take().epoch, 2U);
+  EXPECT_TRUE(a.lock.release());
+  EXPECT_EQ(record().incarnation, "run-2");
+  EXPECT_EQ(a.lock.held(), std::nullopt);
+  EXPECT_TRUE(later.lock.release());
+  EXPECT_TRUE(record().is_free());
+
+  ASSERT_TRUE(later.lock.take().is_held());
+  Party third{store, {"dc1", "uid-1", "run-3"}, {}};
+  LivenessRegistry(store, Layout("/db"), third.lock.identity(), {}, {.delay = {}}).renew(Mode::global);
+  EXPECT_TRUE(third.lock.release()) << "what an earlier run left behind";
+  EXPECT_TRUE(record().is_free());
+}
+
+// Without a registry, as in mode local, the epoch tells the runs apart.
+TEST_F(LeaseLockOnStore, OfALaterRunIsNotReleasedAtTheEndOfAPass) {
+  Party later{store, {"dc1", "uid-1", "run-2"}, {}};
+  ASSERT_TRUE(a.lock.take().is_held());
+  ASSERT_EQ(later.lock.take().epoch, 2U);
+  EXPECT_TRUE(a.lock.end_pass(true));
+  EXPECT_EQ(record().incarnation, "run-2");
+  EXPECT_EQ(a.lock.held(), std::nullopt);
+  EXPECT_TRUE(later.lock.end_pass(true));
+  EXPECT_TRUE(record().is_free());
+}
+
 // A person frees the lock; epochs continue, even after a value that cannot be decoded.
 TEST_F(LeaseLockOnStore, IsFreedByAPerson) {
   EXPECT_EQ(free_lock(store, Layout("/db"), "coordctl", {.delay = {}}), LockRecord{});

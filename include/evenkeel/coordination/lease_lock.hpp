@@ -184,11 +184,12 @@ class EVENKEEL_API LeaseLock {
   /// Takes or extends the lock, or returns why it could not. Throws DecodeError for a value that is not a
   /// lock record; Cancelled on a stop.
   LockAnswer take(std::stop_token stop = {});
-  /// Releases the lock if this instance holds it. Returns false if the store did not answer; the lock then
-  /// expires. Throws as take().
+  /// Releases the lock if this instance holds it, or an earlier run of it; a run that was succeeded leaves
+  /// the lock of its successor alone. Returns false if the store did not answer; the lock then expires.
+  /// Throws as take().
   bool release(std::stop_token stop = {});
-  /// Calls release() if LeaseLockOptions::release asks for it, given whether the pass left nothing to do
-  /// (`reconciled`).
+  /// Releases what take() took if LeaseLockOptions::release asks for it, given whether the pass left nothing
+  /// to do (`reconciled`). Returns and throws as release().
   bool end_pass(bool reconciled, std::stop_token stop = {});
 
   /// Returns the epoch while this instance holds the lock by its own clock (`duration` minus `margin`). That
@@ -204,6 +205,10 @@ class EVENKEEL_API LeaseLock {
     TimePoint taken = {};
     TimePoint renewed = {};  // when the last write was sent
   };
+  /// Releases the lock; with `epoch`, only if the store has that one.
+  bool release(std::optional<std::uint64_t> epoch, const std::stop_token& stop) EVENKEEL_EXCLUDES(mutex_);
+  /// Returns true if `lock` is that of a run which has succeeded this one.
+  bool is_of_successor(StoreSnapshot& snapshot, const LockRecord& lock) const;
   LockFacts facts_of(StoreSnapshot& snapshot, TimePoint now) EVENKEEL_EXCLUDES(mutex_);
   LockAnswer settle(const LockDecision& decision, TimePoint sent) EVENKEEL_EXCLUDES(mutex_);
   LockAnswer refused(LockOutcome outcome, const LockDecision& decision, TimePoint now)
