@@ -346,6 +346,7 @@ std::optional<PlannedClaim> plan_take_over(const Layout& layout, const View& vie
   const auto due = take_over_at(view, claimant);
   if (!view.whole || !due || now < *due || !view.unreadable.empty()) return std::nullopt;
   if (std::ranges::binary_search(view.denied, claimant.identity.scope)) return std::nullopt;
+  if (is_succeeded(view, claimant.identity)) return std::nullopt;
   PlannedClaim plan;
   plan.claim = {view.action, next_epoch(view), targets_of(view), false};
   condition_on_arbiter(layout, view, claimant.identity.scope, plan.commit);

@@ -305,6 +305,23 @@ TEST_F(ActionClaimsTest, AreNotMadeByARunThatWasSucceeded) {
   EXPECT_TRUE(dc1.calls.empty());
 }
 
+// ... and takes nothing over, be it after a rename.
+TEST_F(ActionClaimsTest, AreNotTakenOverByARunThatWasSucceeded) {
+  ASSERT_TRUE(std::holds_alternative<Claim>(dc2.claims.claim(restart(), dc2.situation)));
+  EXPECT_FALSE(dc1.claims.take_over(restart())) << "not overdue yet";
+  dc1.clock->advance(120s);
+  const InstanceRecord later{.instance = "uid-dc1", .incarnation = "run-2", .mode = Mode::global};
+  const InstanceRecord renamed{
+      .instance = "uid-dc1", .incarnation = "run-1", .mode = Mode::global, .moved_to = "unicorn"};
+  for (const InstanceRecord& record : {later, renamed}) {
+    shared->commit({.puts = {{kLayout.instance("dc1"), encode(record)}}});
+    EXPECT_FALSE(dc1.claims.take_over(restart())) << record.moved_to;
+  }
+  const InstanceRecord own{.instance = "uid-dc1", .incarnation = "run-1", .mode = Mode::global};
+  shared->commit({.puts = {{kLayout.instance("dc1"), encode(own)}}});
+  EXPECT_TRUE(dc1.claims.take_over(restart()));
+}
+
 /// Returns the conditions of `plan` besides the lock, on a store that checks ranges, and on one that does
 /// not.
 Claimant claimant_of(const Node& node, bool range_conflict) {

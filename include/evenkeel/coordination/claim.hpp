@@ -91,8 +91,8 @@ EVENKEEL_API std::optional<NotClaimed> refuse_claim(const View& view, const Acti
 /// the claim belongs to this process, which is not acting. Returns nullopt if there is no claim to take over.
 EVENKEEL_API std::optional<TimePoint> take_over_at(const View& view, const Claimant& claimant);
 /// Plans to take over the unsettled claim with the next epoch and the same targets, so that its owner can no
-/// longer settle it. Returns nullopt if that is not due, if the caller's scope is denied, or if the view is
-/// not whole. Pure.
+/// longer settle it. Returns nullopt if that is not due, if the caller's scope is denied, if the registry has
+/// another run or another scope for the caller's instance, or if the view is not whole. Pure.
 EVENKEEL_API std::optional<PlannedClaim> plan_take_over(const Layout& layout, const View& view,
                                                         const Claimant& claimant, TimePoint now);
 
