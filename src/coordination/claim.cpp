@@ -58,7 +58,9 @@ ActionClaims::ActionClaims(Ledger& ledger, ActionClaimsOptions options)
 
 Transacted ActionClaims::transact_arbiter(const TransactBody& body, const std::stop_token& stop) {
   TransactOptions options = options_.transact;
-  options.token_key = ledger_.layout().arbiter_token(ledger_.options().identity.instance);
+  // Not that of the lock and the deny list, whose transactions may run in between: to settle, unlike to take
+  // a lock, is refused the second time.
+  options.token_key = ledger_.layout().arbiter_token(ledger_.options().identity.instance + "/claims");
   options.token.clear();
   options.clock = ledger_.options().clock;
   return transact(ledger_.store(), body, options, stop);

@@ -79,6 +79,7 @@ bool DenyList::is_denied(std::string_view scope, std::stop_token stop) const {
 
 std::vector<Denied> DenyList::apply(const std::vector<DenyListEntry>& wanted, std::string_view reason,
                                     std::stop_token stop) {
+  MutexLock transacting(transacting_);
   std::vector<Denied> present;
   const auto body = [&](StoreSnapshot& snapshot) {
     present = denied_of(layout_, entries_of(snapshot, layout_));

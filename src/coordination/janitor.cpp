@@ -105,6 +105,7 @@ Swept Janitor::drain(std::string_view scope, std::stop_token stop) {
 }
 
 Swept Janitor::remove(std::string_view scope, bool only_orphans, const std::stop_token& stop) {
+  MutexLock transacting(transacting_);
   Swept swept;
   const auto body = [&](StoreSnapshot& snapshot) {
     swept = {};

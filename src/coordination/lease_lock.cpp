@@ -251,6 +251,7 @@ std::optional<Duration> LeaseLock::silence_of(const LockRecord& holder, const st
 LockAnswer LeaseLock::take(std::stop_token stop) {
   if (!options_.enabled) return {.outcome = LockOutcome::held};
   const Clock& clock = *transact_.clock;
+  MutexLock transacting(transacting_);
   const TimePoint sent = clock.now();
   std::vector<LockDecision> decisions;
   const auto body = [&](StoreSnapshot& snapshot) {
@@ -317,6 +318,7 @@ TimePoint LeaseLock::end_of(const Hold& hold) const {
 
 bool LeaseLock::release(std::stop_token stop) {
   if (!options_.enabled) return true;
+  MutexLock transacting(transacting_);
   return release(std::nullopt, stop);
 }
 
@@ -344,6 +346,7 @@ bool LeaseLock::release(std::optional<std::uint64_t> epoch, const std::stop_toke
 
 bool LeaseLock::end_pass(bool reconciled, std::stop_token stop) {
   if (options_.release == LockRelease::when_reconciled && !reconciled) return true;
+  MutexLock transacting(transacting_);
   std::uint64_t epoch = 0;
   {
     MutexLock guard(mutex_);

@@ -180,6 +180,7 @@ void LivenessRegistry::observe(StoreSnapshot& snapshot) {
 }
 
 std::vector<Instance> LivenessRegistry::renew(Mode mode, std::stop_token stop) {
+  MutexLock transacting(transacting_);
   const std::string key = layout_.instance(me_.scope);
   const auto body = [&](StoreSnapshot& snapshot) {
     observe(snapshot);
@@ -210,6 +211,7 @@ void LivenessRegistry::set_registered() {
 }
 
 void LivenessRegistry::retire(std::stop_token stop) {
+  MutexLock transacting(transacting_);
   const std::string key = layout_.instance(me_.scope);
   const auto body = [&](StoreSnapshot& snapshot) {
     Commit commit;

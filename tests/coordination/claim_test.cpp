@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -507,6 +509,49 @@ class GoneAfterCommit final : public Store {
  private:
   FaultyStore& inner_;
 };
+
+/// A store that calls a function after each commit.
+class CallsAfterCommit final : public Store {
+ public:
+  CallsAfterCommit(Store& inner, std::function<void()> after) : inner_(inner), after_(std::move(after)) {}
+  std::string name() const override { return "calls"; }
+  Capabilities capabilities() const override { return inner_.capabilities(); }
+  Limits limits() const override { return inner_.limits(); }
+  std::unique_ptr<StoreSnapshot> snapshot(std::stop_token stop) override { return inner_.snapshot(stop); }
+  CommitResult commit(const Commit& commit, std::stop_token stop) override {
+    CommitResult result = inner_.commit(commit, stop);
+    after_();
+    return result;
+  }
+
+ private:
+  Store& inner_;
+  const std::function<void()> after_;
+};
+
+// 'applied once': another thread takes the lock before the lost answer is looked up.
+TEST_F(ActionClaimsTest, AreSettledOnceWhileTheLockIsTaken) {
+  TransactOptions plain;
+  plain.delay = 0s;
+  plain.clock = dc1.clock;
+  LeaseLock lock(*shared, kLayout, dc1.ledger.options().identity, {}, plain);
+  bool takes_lock = false;
+  CallsAfterCommit store(dc1.store, [&] {
+    if (!std::exchange(takes_lock, false)) return;
+    EXPECT_TRUE(lock.take().is_held());
+  });
+  Ledger ledger(store, dc1.ledger.options());
+  ActionClaims claims(ledger, Node::claim_options());
+  ledger.view("restart");
+  dc1.clock->advance(30s);
+  const auto claimed = claims.claim(restart(), dc1.situation);
+  ASSERT_TRUE(std::holds_alternative<Claim>(claimed));
+  dc1.store.script({StoreFault::unknown_applied});
+  takes_lock = true;
+  EXPECT_TRUE(std::holds_alternative<Committed>(claims.settle(std::get<Claim>(claimed), {})));
+  EXPECT_FALSE(takes_lock);
+  EXPECT_EQ(dc1.record()->state, ClaimState::settled);
+}
 
 // A claim whose outcome stays unknown is resolved later, and never acted upon blindly.
 TEST_F(ActionClaimsTest, DoNotActOnAClaimThatTheyDoNotKnowOf) {

@@ -593,5 +593,42 @@ TEST(LeaseLockConcurrency, IsOnePartysAtATime) {
   EXPECT_EQ(all.size(), 100U) << "an epoch was given twice";
 }
 
+/// A store that answers its first commit after `released`, unless the release waits for that answer.
+class AnswersAfterTheRelease final : public Store {
+ public:
+  std::string name() const override { return "late"; }
+  Capabilities capabilities() const override { return inner_.capabilities(); }
+  Limits limits() const override { return inner_.limits(); }
+  std::unique_ptr<StoreSnapshot> snapshot(std::stop_token stop) override { return inner_.snapshot(stop); }
+  CommitResult commit(const Commit& commit, std::stop_token stop) override {
+    CommitResult result = inner_.commit(commit, stop);
+    if (committed.exchange(true)) return result;
+    for (int turns = 0; turns < 20'000 && !released; ++turns) std::this_thread::yield();
+    return result;
+  }
+
+  std::atomic<bool> committed = false;
+  std::atomic<bool> released = false;
+
+ private:
+  MemoryStore inner_;
+};
+
+// One thread releases the lock before the other one knows that it has taken it.
+TEST(LeaseLockConcurrency, HoldsNothingThatWasReleased) {
+  AnswersAfterTheRelease store;
+  LeaseLock lock(store, Layout("/db"), me, {}, {.delay = {}});
+  std::thread releaser([&] {
+    while (!store.committed) std::this_thread::yield();
+    EXPECT_TRUE(lock.release());
+    store.released = true;
+  });
+  EXPECT_TRUE(lock.take().is_held());
+  releaser.join();
+  EXPECT_TRUE(decode_lock(store.snapshot({})->get("/db/arbiter/lock")->value).is_free());
+  EXPECT_EQ(lock.held(), std::nullopt);
+  EXPECT_FALSE(lock.figures().holds);
+}
+
 }  // namespace
 }  // namespace evenkeel::coordination

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <evenkeel/base/export.hpp>
+#include <evenkeel/base/mutex.hpp>
 #include <evenkeel/base/time.hpp>
 #include <evenkeel/coordination/layout.hpp>
 #include <evenkeel/coordination/store.hpp>
@@ -45,8 +46,8 @@ EVENKEEL_API std::vector<DenyListEntry> changes_of(const std::vector<Denied>& pr
                                                    const std::vector<DenyListEntry>& wanted);
 
 /// Reads and writes the list.
-/// Thread safety: all members may be called concurrently. Blocks as Store does. Lifetime: must not outlive
-/// the store.
+/// Thread safety: all members may be called concurrently; transactions run one at a time. Blocks as Store
+/// does. Lifetime: must not outlive the store.
 class EVENKEEL_API DenyList {
  public:
   /// `writer` identifies the caller: an instance id, or "coordctl". `transact` as for LeaseLock.
@@ -65,6 +66,7 @@ class EVENKEEL_API DenyList {
   const Layout layout_;
   const std::string writer_;
   const TransactOptions transact_;
+  Mutex transacting_;  // one transaction at a time per token key
 };
 
 }  // namespace coordination

@@ -50,8 +50,8 @@ struct Swept {
 };
 
 /// Reports scopes, and removes the entries of one on request.
-/// Thread safety: all members may be called concurrently. Blocks as Store does. Lifetime: must not outlive
-/// the store.
+/// Thread safety: all members may be called concurrently; transactions run one at a time. Blocks as Store
+/// does. Lifetime: must not outlive the store.
 class EVENKEEL_API Janitor {
  public:
   /// `writer` identifies the caller: an instance id, or "coordctl". `transact` as for LeaseLock.
@@ -79,6 +79,7 @@ class EVENKEEL_API Janitor {
   const Layout layout_;
   const std::string writer_;
   const TransactOptions transact_;
+  Mutex transacting_;  // one transaction at a time per token key
   mutable Mutex mutex_;
   Liveness liveness_ EVENKEEL_GUARDED_BY(mutex_);
 };

@@ -16,7 +16,8 @@
 //     <root>/arbiter/taken/<action>          a summary of these members (TakenRecord)
 //     <root>/arbiter/upgrades/<version>/<unit>  a unit that is ready for a version
 //     <root>/arbiter/migrating/<scope>       a move to another scope in several commits
-//     <root>/arbiter/tokens/<writer>         the last commit of a writer of the arbiter's keys
+//     <root>/arbiter/tokens/<writer>         the last commit of a writer of the arbiter's keys: an instance;
+//                                            <instance>/claims; coordctl
 #pragma once
 
 #include <string>

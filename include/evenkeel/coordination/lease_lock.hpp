@@ -172,8 +172,8 @@ struct LockFigures {
 ///     act(answer.epoch);                  // pass it to systems that can refuse older epochs
 ///     lock.end_pass(nothing_left, stop);
 ///
-/// Thread safety: all members may be called concurrently. Blocks as Store does. Lifetime: must not outlive
-/// the store.
+/// Thread safety: all members may be called concurrently; take(), release() and end_pass() run one at a time.
+/// Blocks as Store does. Lifetime: must not outlive the store.
 class EVENKEEL_API LeaseLock {
  public:
   /// `transact` sets the retries of transactions and the clock of the lock; its token and token_key are set
@@ -206,7 +206,8 @@ class EVENKEEL_API LeaseLock {
     TimePoint renewed = {};  // when the last write was sent
   };
   /// Releases the lock; with `epoch`, only if the store has that one.
-  bool release(std::optional<std::uint64_t> epoch, const std::stop_token& stop) EVENKEEL_EXCLUDES(mutex_);
+  bool release(std::optional<std::uint64_t> epoch, const std::stop_token& stop)
+      EVENKEEL_REQUIRES(transacting_) EVENKEEL_EXCLUDES(mutex_);
   /// Returns true if `lock` is that of a run which has succeeded this one.
   bool is_of_successor(StoreSnapshot& snapshot, const LockRecord& lock) const;
   LockFacts facts_of(StoreSnapshot& snapshot, TimePoint now) EVENKEEL_EXCLUDES(mutex_);
@@ -224,6 +225,7 @@ class EVENKEEL_API LeaseLock {
   const Identity me_;
   const LeaseLockOptions options_;
   const TransactOptions transact_;
+  Mutex transacting_;  // one transaction at a time, up to the change of hold_ that follows from it
   mutable Mutex mutex_;
   Observations seen_ EVENKEEL_GUARDED_BY(mutex_);
   std::optional<Hold> hold_ EVENKEEL_GUARDED_BY(mutex_);

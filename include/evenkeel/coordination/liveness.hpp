@@ -127,8 +127,8 @@ EVENKEEL_API InstanceRecord next_record(const std::optional<InstanceRecord>& pre
                                         const Identity& me, Mode mode, bool registered, WallTime wall);
 
 /// An instance's own registry record, and its observations of the others.
-/// Thread safety: all members may be called concurrently. Blocks as Store does. Lifetime: must not outlive
-/// the store.
+/// Thread safety: all members may be called concurrently; transactions run one at a time. Blocks as Store
+/// does. Lifetime: must not outlive the store.
 class EVENKEEL_API LivenessRegistry {
  public:
   /// `transact` as for LeaseLock.
@@ -156,6 +156,7 @@ class EVENKEEL_API LivenessRegistry {
   const Layout layout_;
   const Identity me_;
   const TransactOptions transact_;
+  Mutex transacting_;  // one transaction at a time per token key
   mutable Mutex mutex_;
   Liveness liveness_ EVENKEEL_GUARDED_BY(mutex_);
   bool registered_ EVENKEEL_GUARDED_BY(mutex_) = false;
