@@ -112,7 +112,7 @@ std::variant<Claim, StepReport> ActionClaims::claim(const ActionPolicy& policy, 
     report->transacted = transacted;
     if (meter) meter->on_verdict(policy.action, report->verdict);
   } else {
-    begin(policy.action);
+    begin(std::get<Claim>(result));
     if (meter) meter->on_verdict(policy.action, {.outcome = Proceed{}});
   }
   return result;
@@ -138,14 +138,15 @@ CommitResult ActionClaims::settle(const Claim& claim, const ActReport& report, s
   return transacted.outcome;
 }
 
-void ActionClaims::begin(const std::string& action) {
+void ActionClaims::begin(const Claim& claim) {
   MutexLock lock(mutex_);
-  acting_.insert(action);
+  acting_[claim.action] = claim.epoch;
 }
 
 void ActionClaims::abandon(const Claim& claim) {
   MutexLock lock(mutex_);
-  acting_.erase(claim.action);
+  const auto found = acting_.find(claim.action);
+  if (found != acting_.end() && found->second == claim.epoch) acting_.erase(found);
 }
 
 std::optional<Claim> ActionClaims::take_over(const ActionPolicy& policy, std::stop_token stop) {
@@ -165,7 +166,7 @@ std::optional<Claim> ActionClaims::take_over(const ActionPolicy& policy, std::st
   };
   const Transacted transacted = transact_arbiter(body, stop);
   if (!transacted.committed()) return std::nullopt;
-  if (runs.at(transacted.run)) begin(policy.action);
+  if (runs.at(transacted.run)) begin(*runs.at(transacted.run));
   return std::move(runs.at(transacted.run));
 }
 

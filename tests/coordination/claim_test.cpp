@@ -458,6 +458,23 @@ TEST_F(ActionClaimsTest, AreNotClearedUpWhileTheirOwnerActs) {
   EXPECT_TRUE(dc1.calls.empty());
 }
 
+// A thread that was paused during an earlier claim resumes while another one acts.
+TEST_F(ActionClaimsTest, AreNotClearedUpWhenAnEarlierOneEnds) {
+  const auto early = dc1.claims.claim(restart(), dc1.situation);
+  ASSERT_TRUE(std::holds_alternative<Claim>(early));
+  dc2.step();
+  dc2.clock->advance(120s);
+  dc2.seen.not_done = {{"dc1", "a-1"}, {"dc2", "b-1"}};
+  ASSERT_EQ(dc2.step().kind, Kind::taken_over);
+  const auto present = dc1.claims.claim(restart(), dc1.situation);
+  ASSERT_TRUE(std::holds_alternative<Claim>(present));
+  EXPECT_TRUE(std::holds_alternative<Conflict>(dc1.claims.settle(std::get<Claim>(early), {})));
+  EXPECT_EQ(dc1.step().kind, Kind::waits);
+  EXPECT_TRUE(dc1.calls.empty()) << "one thread acts, and another one looks whether it has";
+  dc1.claims.abandon(std::get<Claim>(present));
+  EXPECT_EQ(dc1.step().kind, Kind::taken_over);
+}
+
 struct UnknownCase {
   StoreFault fault;
   const char* name;

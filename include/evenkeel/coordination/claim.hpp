@@ -11,7 +11,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -168,6 +167,7 @@ class EVENKEEL_API ActionClaims {
   /// Settles `claim`. Committed: settled. Conflict: superseded. Unknown, Unavailable: retry, or abandon().
   CommitResult settle(const Claim& claim, const ActReport& report, std::stop_token stop = {});
   /// Ends this process's work on `claim`, so that its own take_over() need not wait for the claim's timeout.
+  /// Has no effect on its work on a later claim of the action.
   void abandon(const Claim& claim);
   /// Takes over the claim of the action if that is due, with a new epoch; returns nullopt if it is not.
   std::optional<Claim> take_over(const ActionPolicy& policy, std::stop_token stop = {});
@@ -189,7 +189,7 @@ class EVENKEEL_API ActionClaims {
   Transacted transact_arbiter(const TransactBody& body, const std::stop_token& stop)
       EVENKEEL_REQUIRES(transacting_);
   Claimant claimant(const View& view);
-  void begin(const std::string& action);
+  void begin(const Claim& claim);
   StepReport attempt(const ActionPolicy& policy, const Situation& situation, const ActionCallbacks& callbacks,
                      const std::function<bool(std::stop_token)>& take_lock, const std::stop_token& stop);
   StepReport finish(StepReport report, const std::function<ActReport(const Claim&, std::stop_token)>& ask,
@@ -206,7 +206,7 @@ class EVENKEEL_API ActionClaims {
   const ActionClaimsOptions options_;
   Mutex transacting_;  // one transaction at a time per token key
   Mutex mutex_;
-  std::set<std::string> acting_ EVENKEEL_GUARDED_BY(mutex_);  // actions for which this process has a claim
+  std::map<std::string, std::uint64_t> acting_ EVENKEEL_GUARDED_BY(mutex_);  // action -> epoch of its claim
   std::map<std::string, Failures> failures_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
