@@ -141,7 +141,7 @@ class ViewReader {
   void note_guards(const std::vector<Entry>& guards) {
     for (const Entry& entry : guards) {
       const std::vector<std::string> elements = elements_of(layout_.root(), entry.key);
-      if (elements.size() != 3) continue;
+      if (elements.size() != 3 || elements[2].empty()) continue;
       Version& newest = all_.guards[elements[2]];
       newest = std::max(newest, entry.version);
     }

@@ -152,7 +152,9 @@ void Viewer::read_members(const std::string& set, const std::vector<Entry>& entr
   for (const Entry& entry : entries) {
     std::vector<std::string> elements = elements_of(layout_.root(), entry.key);
     try {
-      if (elements.size() != 3) throw DecodeError(entry.key, "expected a set, a scope and a unit");
+      if (elements.size() != 3 || elements[1].empty() || elements[2].empty()) {
+        throw DecodeError(entry.key, "expected a set, a scope and a unit");
+      }
       MemberRecord record = decode_member(entry);
       // While only summaries are read, the guards show when a member appeared.
       const TimePoint seen = seen_.see(entry.key, entry.version, now);

@@ -28,7 +28,7 @@ std::map<std::string, Version> versions_of(const Layout& layout, const Entries& 
   std::map<std::string, Version> versions;
   for (const Entry& entry : guards) {
     std::vector<std::string> elements = elements_of(layout.root(), entry.key);
-    if (elements.size() == 3) versions[std::move(elements[2])] = entry.version;
+    if (elements.size() == 3 && !elements[2].empty()) versions[std::move(elements[2])] = entry.version;
   }
   return versions;
 }
@@ -75,9 +75,10 @@ Entries ViewCache::read(StoreSnapshot& snapshot, const Layout& layout, const std
       Entries entries = snapshot.scan_all(prefix_range(layout.scope_prefix(table, scope)));
       current[scope] = {versions.at(scope), std::make_shared<const Entries>(std::move(entries))};
     }
-    for (const auto& [scope, kept] : current)
-      all.insert(all.end(), kept.entries->begin(), kept.entries->end());
   }
+  // Without the scopes that have no guard, however the others were read.
+  if (!versions.empty()) all.clear();
+  for (const auto& [scope, kept] : current) all.insert(all.end(), kept.entries->begin(), kept.entries->end());
   MutexLock lock(mutex_);
   tables_[table] = std::move(current);
   return all;

@@ -335,6 +335,17 @@ TEST(Ledger, NamesWhatItCannotRead) {
   EXPECT_TRUE(view.unreadable[1].starts_with("/db/arbiter/claims/restart")) << view.unreadable[1];
 }
 
+TEST(Ledger, NamesAMemberWithoutAScopeOrAUnit) {
+  for (const std::string key : {"/db/pendingForRestart//log-1", "/db/pendingForRestart/dc2/"}) {
+    MemoryStore store;
+    Ledger ledger(store, options("dc1"));
+    store.commit({.puts = {{key, ""}}});
+    const View view = ledger.view("restart");
+    EXPECT_EQ(view.unreadable, Keys{key + ": expected a set, a scope and a unit"});
+    EXPECT_TRUE(view.pending.empty());
+  }
+}
+
 // A record of a live instance that this program cannot decode blocks decisions, but not for longer than the
 // silence time.
 TEST(Ledger, NamesAnInstanceThatItCannotUnderstandWhileItLives) {

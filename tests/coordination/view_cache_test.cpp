@@ -94,6 +94,25 @@ TEST_F(ViewCacheTest, ForgetsAScopeWhoseGuardIsGone) {
   EXPECT_EQ(members(), 151U);
 }
 
+// Whatever has changed since the last read: otherwise the targets of a claim would depend on it.
+TEST_F(ViewCacheTest, LeavesOutAScopeWithoutAGuardAtEachRead) {
+  store.commit({.puts = {{"/db/pendingForRestart/stray/log-1", "{}"}}});
+  EXPECT_EQ(members(), 200U) << "at first";
+  EXPECT_EQ(members(), 200U) << "from the cache";
+  publish("dc1", 49);
+  EXPECT_EQ(members(), 199U) << "one scope was read again";
+  for (const char* scope : {"dc1", "dc2", "dc3"}) publish(scope, 48);
+  EXPECT_EQ(members(), 194U) << "most were";
+}
+
+// Keys that this library does not write: layouts refuse an empty scope.
+TEST_F(ViewCacheTest, SurvivesAGuardWithoutAScope) {
+  store.commit({.puts = {{"/db/guard/pendingForRestart/", "{}"}}});
+  EXPECT_EQ(members(), 200U);
+  EXPECT_EQ(members(), 200U);
+  EXPECT_NO_THROW(reader.summary("restart"));
+}
+
 // A store that was restored from a backup: a guard has a cached version, but other members.
 TEST(ViewCacheRestored, ForgetsEverythingWhenVersionsGoBack) {
   const Layout layout("/db");
