@@ -339,7 +339,8 @@ bool LeaseLock::release(std::optional<std::uint64_t> epoch, const std::stop_toke
   };
   const bool known = transact(store_, body, transact_, stop).committed();
   MutexLock guard(mutex_);
-  // Whatever the outcome, this instance no longer relies on the lock.
+  // Whatever the outcome, this instance no longer relies on the lock, or waits for it.
+  waiting_since_.reset();
   drop(transact_.clock->now());
   return known;
 }
@@ -350,6 +351,7 @@ bool LeaseLock::end_pass(bool reconciled, std::stop_token stop) {
   std::uint64_t epoch = 0;
   {
     MutexLock guard(mutex_);
+    if (reconciled) waiting_since_.reset();
     if (!hold_) return true;
     epoch = hold_->epoch;
   }

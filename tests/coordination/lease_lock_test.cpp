@@ -494,6 +494,22 @@ TEST_F(LeaseLockOnStore, CountsWaitsAndHolds) {
   EXPECT_EQ(of_b.taken, 1U);
 }
 
+// An instance that was refused, and then needed the lock no longer, does not wait until it needs it again.
+TEST_F(LeaseLockOnStore, CountsNoWaitThatWasGivenUp) {
+  for (const bool releases : {false, true}) {
+    ASSERT_TRUE(a.lock.take().is_held());
+    ASSERT_EQ(b.lock.take().outcome, LockOutcome::busy);
+    EXPECT_TRUE(b.lock.end_pass(false));
+    pass(seconds{40});
+    EXPECT_TRUE(releases ? b.lock.release() : b.lock.end_pass(true));
+    ASSERT_TRUE(a.lock.release());
+    pass(std::chrono::hours{48});
+    ASSERT_TRUE(b.lock.take().is_held());
+    EXPECT_EQ(b.lock.figures().waited, Duration{}) << releases;
+    ASSERT_TRUE(b.lock.release());
+  }
+}
+
 // 'no answer, no action'
 TEST_F(LeaseLockOnStore, IsNotHeldWhereTheStoreSaysNothing) {
   c_store.set_cut(true);

@@ -157,9 +157,11 @@ struct LockFigures {
   std::uint64_t yielded = 0;      ///< Times that it was yielded.
   std::uint64_t refused = 0;      ///< Outcomes busy and denied.
   std::uint64_t unavailable = 0;  ///< Outcomes unavailable.
-  Duration waited = {};           ///< Total time from a first refusal to taking the lock.
-  Duration held = {};             ///< Total time of past holds and the present one.
-  bool holds = false;             ///< Held now, by this process's clock.
+  /// Total time from a first refusal to taking the lock. A wait that ends with release() or a reconciled pass
+  /// does not count.
+  Duration waited = {};
+  Duration held = {};  ///< Total time of past holds and the present one.
+  bool holds = false;  ///< Held now, by this process's clock.
 };
 
 /// An instance's access to the lock. A registered instance (see liveness.hpp) registers each run before that
