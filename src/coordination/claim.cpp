@@ -150,6 +150,13 @@ void ActionClaims::abandon(const Claim& claim) {
 }
 
 std::optional<Claim> ActionClaims::take_over(const ActionPolicy& policy, std::stop_token stop) {
+  std::optional<Claim> claim;
+  static_cast<void>(take_over(policy, claim, stop));
+  return claim;
+}
+
+Transacted ActionClaims::take_over(const ActionPolicy& policy, std::optional<Claim>& claim,
+                                   const std::stop_token& stop) {
   MutexLock lock(transacting_);
   std::vector<std::optional<Claim>> runs;
   const auto body = [&](StoreSnapshot& snapshot) {
@@ -165,9 +172,9 @@ std::optional<Claim> ActionClaims::take_over(const ActionPolicy& policy, std::st
     return plan ? std::move(plan->commit) : Commit{};
   };
   const Transacted transacted = transact_arbiter(body, stop);
-  if (!transacted.committed()) return std::nullopt;
-  if (runs.at(transacted.run)) begin(*runs.at(transacted.run));
-  return std::move(runs.at(transacted.run));
+  if (transacted.committed()) claim = std::move(runs.at(transacted.run));
+  if (claim) begin(*claim);
+  return transacted;
 }
 
 CommitResult ActionClaims::tidy(std::string_view action, std::stop_token stop) {
@@ -241,7 +248,10 @@ StepReport ActionClaims::attempt(const ActionPolicy& policy, const Situation& si
                                  const std::function<bool(std::stop_token)>& take_lock,
                                  const std::stop_token& stop) {
   if (auto report = resting(policy.action)) return std::move(*report);
-  if (auto orphan = take_over(policy, stop)) {
+  std::optional<Claim> orphan;
+  const Transacted looked = take_over(policy, orphan, stop);
+  if (!looked.committed()) return failure(looked);
+  if (orphan) {
     return finish({.kind = StepReport::Kind::taken_over, .claim = std::move(orphan)}, callbacks.observe,
                   policy.claim_timeout, stop);
   }

@@ -509,6 +509,20 @@ TEST_F(ActionClaimsTest, DoNothingWithoutTheStore) {
   EXPECT_EQ(dc1.step().kind, Kind::acted);
 }
 
+// For instance because the role may only read, or because a value has become too large.
+TEST_F(ActionClaimsTest, SayWhyTheyCannotBeTakenOver) {
+  ASSERT_TRUE(std::holds_alternative<Claim>(dc1.claims.claim(restart(), dc1.situation)));
+  dc2.step();
+  dc2.clock->advance(120s);
+  dc2.store.script({StoreFault::unavailable});
+  const StepReport report = dc2.step();
+  EXPECT_EQ(report.kind, Kind::unavailable);
+  EXPECT_EQ(report.why, describe(report.transacted.outcome));
+  EXPECT_TRUE(std::holds_alternative<Unavailable>(report.transacted.outcome));
+  EXPECT_TRUE(dc2.calls.empty());
+  EXPECT_EQ(dc2.step().kind, Kind::taken_over);
+}
+
 /// A store that becomes unavailable after a commit whose answer it has lost.
 class GoneAfterCommit final : public Store {
  public:

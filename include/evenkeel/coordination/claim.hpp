@@ -134,8 +134,9 @@ struct StepReport {
     waits,        ///< See verdict and lock_missing; retry at `again`, or on a hint of the store.
     acted,        ///< Done, and settled (or the answer to settling was lost; then the next step resolves it).
     taken_over,   ///< An unsettled claim was taken over and settled.
-    unavailable,  ///< The store did not answer: nothing was done.
-    unknown,      ///< The answer to the claim was lost: nothing was done; the next step resolves it.
+    unavailable,  ///< The store did not answer, or refused to make the claim or take it over: nothing was
+                  ///< done.
+    unknown,      ///< The answer to that was lost: nothing was done; the next step resolves it.
     superseded,   ///< Another instance took the claim over while this process acted: it was paused for too
                   ///< long.
   };
@@ -146,7 +147,7 @@ struct StepReport {
   std::optional<TimePoint> again = {};  ///< When the passage of time alone may change the result.
   bool lock_missing = false;            ///< The gate is open, but the lock is not held.
   bool executing = false;               ///< There is an unsettled claim.
-  Transacted transacted = {};           ///< The transaction of the claim.
+  Transacted transacted = {};           ///< The transaction of the claim, or of the take-over that failed.
 };
 
 struct ActionClaimsOptions {
@@ -169,7 +170,8 @@ class EVENKEEL_API ActionClaims {
   /// Ends this process's work on `claim`, so that its own take_over() need not wait for the claim's timeout.
   /// Has no effect on its work on a later claim of the action.
   void abandon(const Claim& claim);
-  /// Takes over the claim of the action if that is due, with a new epoch; returns nullopt if it is not.
+  /// Takes over the claim of the action if that is due, with a new epoch; returns nullopt if it is not, or if
+  /// the store did not do it.
   std::optional<Claim> take_over(const ActionPolicy& policy, std::stop_token stop = {});
   /// Removes what claims recorded about former members.
   CommitResult tidy(std::string_view action, std::stop_token stop = {});
@@ -188,6 +190,9 @@ class EVENKEEL_API ActionClaims {
  private:
   Transacted transact_arbiter(const TransactBody& body, const std::stop_token& stop)
       EVENKEEL_REQUIRES(transacting_);
+  /// Sets `claim` if the claim of the action was due and has been taken over.
+  Transacted take_over(const ActionPolicy& policy, std::optional<Claim>& claim, const std::stop_token& stop)
+      EVENKEEL_EXCLUDES(transacting_);
   Claimant claimant(const View& view);
   void begin(const Claim& claim);
   StepReport attempt(const ActionPolicy& policy, const Situation& situation, const ActionCallbacks& callbacks,
