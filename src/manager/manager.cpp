@@ -52,6 +52,7 @@ class Manager::Impl {
   ClusterSet& use_clusters();
   void run(const std::stop_token& stop);
   bool is_leader() const noexcept { return !elector_ || elector_->is_leader(); }
+  std::vector<std::string> stuck() const;
   ManagerTotals totals() const;
   std::vector<WatchHealth> watch_health() const;
   std::vector<Json> crds() const;
@@ -442,6 +443,11 @@ std::vector<Controller*> Manager::Impl::controllers() const {
   return all;
 }
 
+std::vector<std::string> Manager::Impl::stuck() const {
+  MutexLock lock(mutex_);
+  return core_.stuck();
+}
+
 ManagerTotals Manager::Impl::totals() const {
   MutexLock lock(mutex_);
   ManagerTotals totals;
@@ -580,6 +586,9 @@ void Manager::add_part(std::string name, Stage stage, std::unique_ptr<detail::Pa
 }
 void Manager::run(std::stop_token stop) {
   impl_->run(stop);
+}
+std::vector<std::string> Manager::stuck() const {
+  return impl_->stuck();
 }
 ManagerTotals Manager::totals() const {
   return impl_->totals();

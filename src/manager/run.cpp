@@ -23,6 +23,7 @@
 #include <evenkeel/tracing/otlp_exporter.hpp>
 
 #include "api/yaml_writer.hpp"
+#include "base/ascii.hpp"
 #include "base/caught.hpp"
 #include "client/config/access_file.hpp"
 #include "manager/deployment_args.hpp"
@@ -263,12 +264,10 @@ int print_manifests(const RunOptions& options, const ManagerOptions& chosen, con
 
 int run_manager(Manager& manager, const std::stop_token& stop, const RunOptions& options, const Log& log) {
   int code = exit_ok;
-  bool stuck = false;
   try {
     manager.run(stop);
   } catch (const GracePeriodExceeded& error) {
     log.error("stopped without waiting for the grace period", {{"error", error.what()}});
-    stuck = !error.stuck().empty();
     code = exit_grace_period;
   } catch (const LeadershipLost& error) {
     log.error("ended with an error", {{"error", error.what()}});
@@ -277,9 +276,12 @@ int run_manager(Manager& manager, const std::stop_token& stop, const RunOptions&
     log.error("ended with an error", {{"error", error.what()}});
     code = exit_failed;
   }
+  const std::vector<std::string> stuck = manager.stuck();
+  if (!stuck.empty())
+    log.error("exiting while parts are still running", {{"parts", detail::ascii::join(stuck)}});
   print(stdout, totals_line(options.name, manager.totals()));
   // A reconciler that ignores its stop token would block the destructor; the process ends anyway.
-  if (stuck) std::_Exit(code);
+  if (!stuck.empty()) std::_Exit(code);
   return code;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/kinds/coordination.hpp>
@@ -146,6 +147,28 @@ TEST_F(ManagerElectionConcurrency, ALostLeadCancelsWhatRunsAndItsWritesAreRefuse
   EXPECT_FALSE(world.gadget("web").is_null());
   EXPECT_EQ(holder(), "thief");
   world.wait_for_line("lost leadership");
+}
+
+TEST_F(ManagerElectionConcurrency, AReconcileThatIgnoresALostLeadIsNamed) {
+  ManagerOptions hasty = options("first");
+  hasty.lifecycle.cancel_period = 10ms;
+  Manager manager(world.client(), std::move(hasty));
+  std::atomic<bool> begun = false;
+  std::atomic<bool> may_end = false;
+  manager.add(controller_for<Gadget>([&](Context&, const Gadget&) {
+    begun = true;
+    world.happenings->note();
+    world.wait_until([&] { return may_end.load(); });
+  }));
+  world.create_gadget("web");
+  Running running(manager);
+  world.wait_until([&] { return begun.load(); });
+  EXPECT_THAT(manager.stuck(), ::testing::IsEmpty());
+  steal();
+  EXPECT_THROW(running.wait(), LeadershipLost);
+  EXPECT_THAT(manager.stuck(), ::testing::ElementsAre("controller gadget"));
+  may_end = true;  // the destructor waits for it
+  world.happenings->note();
 }
 
 TEST_F(ManagerElectionConcurrency, ACandidateStopsWithoutHavingLed) {

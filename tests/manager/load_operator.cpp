@@ -6,6 +6,7 @@
 //   begin PID TERM NAME NANOSECONDS     start of a reconcile (wall clock)
 //   end PID TERM NAME NANOSECONDS       its end
 // LOAD_FAILURES: percentage of reconciles that throw. LOAD_PANIC: a name whose reconcile ends the program.
+// LOAD_STUCK: a name whose reconcile ignores its stop token and never ends.
 // LOAD_WORK_MS: maximum duration of a reconcile; default 10. LOAD_SETUP: error with which the setup fails.
 #include <array>
 #include <atomic>
@@ -93,6 +94,9 @@ ek::Result reconcile(const Journal& journal, ek::Context& context, const ek::Con
   const Interval interval(journal, context);
   if (const char* panic = std::getenv("LOAD_PANIC"); panic != nullptr && map.metadata.name == panic)
     throw std::logic_error("a bug that was asked for");
+  if (const char* stuck = std::getenv("LOAD_STUCK"); stuck != nullptr && map.metadata.name == stuck) {
+    for (;;) ::pause();
+  }
   work(context);
   fail_sometimes();
   const auto seen = map.data.find("seen");
@@ -106,7 +110,10 @@ ek::Result reconcile(const Journal& journal, ek::Context& context, const ek::Con
 
 int main(int argc, char** argv) {
   const Journal journal;
-  return ek::run(argc, argv, {.name = "load-operator"}, [&](ek::Manager& manager) {
+  ek::RunOptions run{.name = "load-operator"};
+  if (std::getenv("LOAD_STUCK") != nullptr)
+    run.manager.lifecycle.cancel_period = std::chrono::milliseconds{50};
+  return ek::run(argc, argv, run, [&](ek::Manager& manager) {
     if (const char* failure = std::getenv("LOAD_SETUP")) throw std::runtime_error(failure);
     ek::ControllerOptions options{.workers = 4};
     options.limiter = [] {

@@ -541,6 +541,28 @@ TEST_F(RunTest, AReconcileThatOutlivesTheGracePeriodEndsItWithFour) {
   EXPECT_FALSE(child->last_output_line().empty());
 }
 
+// Otherwise the destructor of the manager would wait for the reconcile, and the process would never end.
+TEST_F(RunTest, AReconcileThatNeverEndsDoesNotKeepAProcessThatLostItsLead) {
+  serve();
+  const std::string journal = write_file("journal", "");
+  Child child({EVENKEEL_LOAD_OPERATOR, "--kubeconfig", kubeconfig, "--leader-elect"},
+              {"LOAD_STUCK=web", "LOAD_JOURNAL=" + journal});
+  http::Request create{.method = http::Method::post,
+                       .target = "/api/v1/namespaces/default/configmaps",
+                       .body = R"({"metadata":{"name":"web"},"data":{"wanted":"1"}})"};
+  create.headers.set("Content-Type", "application/json");
+  ASSERT_EQ(server->core()->handle(create).status, 201);
+  await("the reconcile", [&] { return content_of(journal).starts_with("begin "); });
+  http::Request steal{.method = http::Method::patch,
+                      .target = "/apis/coordination.k8s.io/v1/namespaces/default/leases/load-operator",
+                      .body = R"({"spec":{"holderIdentity":"thief"}})"};
+  steal.headers.set("Content-Type", "application/merge-patch+json");
+  ASSERT_EQ(server->core()->handle(steal).status, 200);
+  EXPECT_EQ(child.wait(), 5) << child.log();
+  EXPECT_THAT(child.log(), HasSubstr("exiting while parts are still running parts=\"controller configmap\""));
+  EXPECT_FALSE(child.last_output_line().empty());
+}
+
 TEST_F(RunTest, ASecondSignalEndsItAtOnce) {
   serve({.faults = {{.verb = "patch", .resource = "configmaps", .delay = 60s}}});
   install_crd();

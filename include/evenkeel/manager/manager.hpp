@@ -175,6 +175,9 @@ class EVENKEEL_API Manager {
   /// Blocks until `stop` is triggered and all parts have ended. Throws GracePeriodExceeded, LeadershipLost,
   /// or the error of a part, prefixed with the part's name.
   void run(std::stop_token stop);
+  /// Returns the parts that were still running when run() ended, in whatever way: they ignored their stop
+  /// tokens for LifecycleOptions::cancel_period. The destructor waits for them.
+  std::vector<std::string> stuck() const;
 
   // ---- For operations: metrics, probes and debugging. docs/operations.md ----
 
