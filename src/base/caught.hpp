@@ -24,12 +24,16 @@ std::exception_ptr caught(Step&& step) noexcept {
 /// Text of an exception that has no what().
 inline constexpr const char* foreign_exception = "an exception that is not a std::exception was thrown";
 
-/// Returns what() of an exception; `error` is not null.
+/// Text of an exception whose what() is empty.
+inline constexpr const char* silent_exception = "an exception with an empty text was thrown";
+
+/// Returns what() of an exception, never an empty text; `error` is not null.
 inline std::string error_text(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const std::exception& known) {
-    return known.what();
+    std::string text = known.what();
+    return text.empty() ? silent_exception : text;
   } catch (...) {
     return foreign_exception;
   }

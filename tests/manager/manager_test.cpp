@@ -474,6 +474,23 @@ TEST_F(ManagerTest, ATaskThatFailsEndsTheManagerWithItsName) {
   }
 }
 
+TEST_F(ManagerTest, ATaskThatFailsWithoutATextEndsTheManager) {
+  std::atomic<bool> begun = false;
+  manager->add_task("importer", [&](const std::stop_token&) {
+    begun = true;
+    world.happenings->note();
+    throw std::runtime_error("");
+  });
+  Running running(*manager);
+  world.wait_until([&] { return begun.load(); });
+  try {
+    running.stop();
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "task importer: an exception with an empty text was thrown");
+  }
+}
+
 TEST_F(ManagerTest, ATaskIsToldToStop) {
   std::atomic<bool> begun = false;
   std::atomic<bool> ended = false;
