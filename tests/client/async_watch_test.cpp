@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The asynchronous driver of a watch, and waits with a completion. What both drivers decide alike:
 // watch_test.cpp.
+#include <cerrno>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -231,6 +234,30 @@ TEST_F(AsyncWatchConcurrency, EndsWithARejection) {
   start();
   EXPECT_EQ(heard.next(), "connected");
   EXPECT_THAT(heard.next(), HasSubstr("end: watch Widget: 403 Forbidden"));
+}
+
+TEST_F(AsyncWatchConcurrency, RefusesWhatNoPathCanContain) {
+  EXPECT_THROW(start_watch<Widget>(*client, {.namespace_ = "a/b"}, WatchListener<Widget>{}),
+               std::invalid_argument);
+  EXPECT_THROW(start_watch(*client, {"", "v1", "Pod", ""}, {}, WatchListener<DynamicObject>{}),
+               std::invalid_argument);
+}
+
+TEST_F(AsyncWatchConcurrency, AnErrorOfTheSystemEndsItOnlyAtTheStart) {
+  const auto fail = [](Stream&) { throw std::system_error(EAGAIN, std::generic_category(), "no thread"); };
+  then(fail);
+  start();
+  EXPECT_EQ(heard.next(), "connected");
+  EXPECT_THAT(heard.next(), HasSubstr("end: no thread"));
+
+  then(feed(widget_event("ADDED", "a", "6"), true));
+  then(fail);
+  then(feed(widget_event("ADDED", "b", "7")));
+  start();
+  for (const char* what : {"connected", "added a 6", "connected"}) EXPECT_EQ(heard.next(), what);
+  advance(1s);
+  EXPECT_EQ(heard.next(), "connected");
+  EXPECT_EQ(heard.next(), "added b 7");
 }
 
 TEST_F(AsyncWatchConcurrency, AnObjectOfAnotherTypeIsAnErrorAndTheWatchGoesOn) {

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
+#include <stdexcept>
+#include <system_error>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -218,6 +221,20 @@ TEST_F(WatchTest, ARefusalAtTheStartIsThrown) {
     }
     EXPECT_THROW(next(watch), ApiError);
   }
+}
+
+TEST_F(WatchTest, RefusesWhatNoPathCanContain) {
+  EXPECT_THROW(Watch<Widget>(client, {.namespace_ = "a/b"}), std::invalid_argument);
+  EXPECT_THROW(ResourceWatch(client, {"", "v1", "Pod", ""}), std::invalid_argument);
+}
+
+// For example if there are no more threads for a program that gets a token.
+TEST_F(WatchTest, MayBeAskedAgainAfterAnErrorOfTheSystem) {
+  connections = {[](Stream&) { throw std::system_error(EAGAIN, std::generic_category()); },
+                 feed(event("ADDED", "a", "6"), false)};
+  Watch<Widget> watch(client, {.resource_version = "5"});
+  EXPECT_THROW(next(watch), std::system_error);
+  EXPECT_EQ(next(watch), "added a 6");
 }
 
 TEST_F(WatchTest, OutlastsAServerThatIsAwayForAWhile) {

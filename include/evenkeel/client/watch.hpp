@@ -149,6 +149,7 @@ WatchEvent<T> decode_event(RawWatchEvent event) {
 template <ObjectType T>
 class Watch {
  public:
+  /// Throws std::invalid_argument if no path can contain the namespace or the resource.
   explicit Watch(Client client, WatchOptions options = {})
       : raw_(std::move(client), T::resource, std::move(options)) {}
 
@@ -184,7 +185,8 @@ class EVENKEEL_API ResourceWatch {
 
 /// Starts a watch that calls `listener` instead of blocking; otherwise like Watch. It needs no thread of its
 /// own. It does not keep the client: when the last copy of the client is gone, it ends with
-/// TransportErrorCode::closed. Of the options bound to the client, only the stop token applies.
+/// TransportErrorCode::closed. Of the options bound to the client, only the stop token applies. Throws
+/// std::invalid_argument like the constructor of Watch.
 template <ObjectType T>
 std::shared_ptr<WatchCall> start_watch(const Client& client, WatchOptions options,
                                        WatchListener<T> listener) {

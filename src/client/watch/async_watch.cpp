@@ -351,7 +351,7 @@ void AsyncWatch::connect() {
   try {
     const Client client(state, {.stop = fetching_.get_token()});
     call = client.stream(flow_.request(), std::make_shared<Connection>(shared_from_this()));
-  } catch (const Error&) {  // no credentials available
+  } catch (...) {  // no credentials available, or too few threads or sockets
     const bool wanted = !fetching_.stop_requested();
     if (wanted && !flow_.on_unsent(std::current_exception(), clock_->now()))
       return finish(std::current_exception());

@@ -67,7 +67,7 @@ class RawWatch::State {
     accepted_ = false;
     try {
       inflow_->set_call(client_.with({.stop = stop}).stream(flow_.request(), inflow_));
-    } catch (const Error&) {  // no credentials available
+    } catch (...) {  // no credentials available, or too few threads or sockets
       inflow_.reset();
       if (stop.stop_requested()) return;
       if (!flow_.on_unsent(std::current_exception(), clock().now())) throw;

@@ -9,6 +9,7 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/client/errors.hpp>
 
+#include "base/caught.hpp"
 #include "base/limits.hpp"
 
 namespace evenkeel {
@@ -85,7 +86,9 @@ WatchFlow::WatchFlow(Log log, const ResourceId& resource, WatchOptions options, 
     : log_(std::move(log)),
       resource_(resource),
       options_(std::move(options)),
-      core_(options_.resource_version, seed) {}
+      core_(options_.resource_version, seed) {
+  (void)target_of({.resource = resource_, .namespace_ = options_.namespace_});  // throws if it has no path
+}
 
 RestRequest WatchFlow::request() {
   RestRequest request{
@@ -201,16 +204,13 @@ void WatchFlow::restart(std::string resource_version, TimePoint now) {
 
 /// Logs a recurring failure once per distinct reason, ignoring numbers; repeats are logged at level debug.
 void WatchFlow::note(const std::exception_ptr& error) {
-  try {
-    std::rethrow_exception(error);
-  } catch (const std::exception& problem) {
-    std::string reason = problem.what();
-    std::erase_if(reason, [](char c) { return c >= '0' && c <= '9'; });
-    const bool news = reason != noted_;
-    noted_ = std::move(reason);
-    log_.write(news ? LogLevel::info : LogLevel::debug, "watch interrupted",
-               {{"kind", resource_.kind}, {"reason", problem.what()}});
-  }
+  const std::string text = error_text(error);
+  std::string reason = text;
+  std::erase_if(reason, [](char c) { return c >= '0' && c <= '9'; });
+  const bool news = reason != noted_;
+  noted_ = std::move(reason);
+  log_.write(news ? LogLevel::info : LogLevel::debug, "watch interrupted",
+             {{"kind", resource_.kind}, {"reason", text}});
 }
 
 }  // namespace detail

@@ -28,6 +28,7 @@ namespace detail {
 /// Thread safety: one thread at a time.
 class WatchFlow {
  public:
+  /// Throws std::invalid_argument if no path can contain the resource and the namespace.
   WatchFlow(Log log, const ResourceId& resource, WatchOptions options, std::uint64_t seed);
 
   const WatchCore& core() const { return core_; }
