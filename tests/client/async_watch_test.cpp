@@ -350,9 +350,10 @@ class AsyncWaitConcurrency : public AsyncWatchConcurrency {
     return R"({"metadata":{"name":"web","namespace":"default","resourceVersion":")" + version +
            R"("},"spec":{"replicas":)" + version + "}}";
   }
-  void wait_for(std::function<bool(const Snapshot<Widget>&)> condition) {
+  void wait_for(std::function<bool(const Snapshot<Widget>&)> condition, const std::stop_token& stop = {}) {
     wait = start_wait<Widget>(
-        *client, {"default", "web"}, std::move(condition), [this](Outcome<Snapshot<Widget>> outcome) {
+        client->with({.stop = stop}), {"default", "web"}, std::move(condition),
+        [this](Outcome<Snapshot<Widget>> outcome) {
           if (!outcome.ok()) return heard.add("error: " + text_of(outcome.error()));
           heard.add(outcome.value() ? "met " + outcome.value()->metadata.resource_version : "met by absence");
         });
@@ -395,6 +396,23 @@ TEST_F(AsyncWaitConcurrency, ListsAgainWhenTheHistoryIsGone) {
   EXPECT_EQ(heard.next(), "met by absence");
   targets.next();
   EXPECT_THAT(targets.next(), HasSubstr("resourceVersion=9&"));
+}
+
+// A transport ends a cancelled request later, on its own thread.
+TEST_F(AsyncWaitConcurrency, EndsOnceIfItIsStoppedWhileItListsAgain) {
+  for (const int replicas_listed : {5, 6}) {
+    transport->reply(200, page("", "5"));
+    transport->linger();
+    transport->on_request = [this](const http::Request&) { heard.add("list"); };
+    then(feed(expired));
+    std::stop_source stop;
+    wait_for(replicas(5), stop.get_token());
+    for (const char* what : {"list", "connected", "list"}) EXPECT_EQ(heard.next(), what);
+    stop.request_stop();
+    EXPECT_EQ(heard.next(), "error: watch Widget in default: cancelled");
+    transport->release({.status = 200, .body = page(item(std::to_string(replicas_listed)), "9")});
+    EXPECT_TRUE(heard.empty());
+  }
 }
 
 TEST_F(AsyncWaitConcurrency, EndsWithTheErrorOfTheListAndOfTheCondition) {

@@ -27,6 +27,8 @@ class FakeTransport final : public http::Transport {
   void fail(TransportErrorCode code) { script_.push_back(code); }
   /// The next request is answered only when it is cancelled, or by release().
   void hang() { script_.push_back(Hang{}); }
+  /// The next request is answered only by release(): its cancellation comes too late.
+  void linger() { script_.push_back(Hang{.ignores_cancel = true}); }
   /// Called before each response, with the request.
   std::function<void(const http::Request&)> on_request;
 
@@ -104,7 +106,8 @@ class FakeTransport final : public http::Transport {
         answer = std::move(script_.front());
         script_.pop_front();
       }
-      if (answer && std::holds_alternative<Hang>(*answer)) {
+      if (const auto* hang = answer ? std::get_if<Hang>(&*answer) : nullptr) {
+        if (hang->ignores_cancel) call->ignore_cancel();
         hanging_.push_back([call](Outcome<http::Response> outcome) { call->complete(std::move(outcome)); });
       }
     }
@@ -132,13 +135,18 @@ class FakeTransport final : public http::Transport {
   }
 
  private:
-  struct Hang {};
+  struct Hang {
+    bool ignores_cancel = false;
+  };
   using Answer = std::variant<http::Response, TransportErrorCode, Hang>;
 
   class FakeCall final : public http::Call {
    public:
     explicit FakeCall(http::Completion completion) : completion_(std::move(completion)) {}
-    void cancel() noexcept override { complete(std::make_exception_ptr(Cancelled("cancelled"))); }
+    void cancel() noexcept override {
+      if (!ignores_cancel_) complete(std::make_exception_ptr(Cancelled("cancelled")));
+    }
+    void ignore_cancel() { ignores_cancel_ = true; }
     void complete(Outcome<http::Response> outcome) {
       http::Completion completion;
       {
@@ -151,6 +159,7 @@ class FakeTransport final : public http::Transport {
    private:
     std::mutex mutex_;
     http::Completion completion_;
+    bool ignores_cancel_ = false;  // set before the call is returned
   };
   std::mutex mutex_;
   std::deque<Answer> script_;

@@ -17,7 +17,8 @@ namespace detail {
 namespace {
 
 /// A list, then a watch; after `gone` again a list, from which the watch continues. Kept alive by the request
-/// that is in flight. Its callbacks come one at a time.
+/// that is in flight. Its callbacks come one at a time, except that the watch may end while a list is in
+/// flight.
 class Wait final : public std::enable_shared_from_this<Wait> {
  public:
   Wait(const Client& client, const ResourceId& resource, const ObjectKey& key,
@@ -45,6 +46,7 @@ class Wait final : public std::enable_shared_from_this<Wait> {
   }
 
   void on_list(Outcome<RawList> outcome) {
+    if (is_over()) return;  // the watch has ended
     if (!outcome.ok()) return end(outcome.error());
     const RawList& list = outcome.value();
     RawState state;
@@ -53,6 +55,7 @@ class Wait final : public std::enable_shared_from_this<Wait> {
     std::shared_ptr<WatchCall> watch;
     {
       MutexLock lock(mutex_);
+      if (over_) return;
       watch = watch_;
       if (watching_ && !watch) {
         restart_at_ = list.resource_version;
@@ -95,10 +98,7 @@ class Wait final : public std::enable_shared_from_this<Wait> {
   }
 
   void on_event(RawWatchEvent event) {
-    {
-      MutexLock lock(mutex_);
-      if (over_) return;
-    }
+    if (is_over()) return;
     if (event.type == WatchEventType::gone) return list();
     if (event.type == WatchEventType::deleted) event = {};
     look({.frame = std::move(event.frame), .object = event.object});
@@ -113,6 +113,11 @@ class Wait final : public std::enable_shared_from_this<Wait> {
       end(std::current_exception());
     }
     return true;
+  }
+
+  bool is_over() {
+    MutexLock lock(mutex_);
+    return over_;
   }
 
   /// Ends with `error`; if there is a watch, as soon as that has ended.
@@ -135,12 +140,16 @@ class Wait final : public std::enable_shared_from_this<Wait> {
       MutexLock lock(mutex_);
       watching_ = false;
       watch_.reset();
-      if (over_) error = error_;
+      if (std::exchange(over_, true)) error = error_;
     }
     finish(error);
   }
 
   void finish(const std::exception_ptr& error) {
+    {
+      MutexLock lock(mutex_);
+      if (std::exchange(finished_, true)) return;
+    }
     // Before the completion: its callee may drop the client.
     client_.reset();
     const auto done = std::move(done_);
@@ -160,6 +169,7 @@ class Wait final : public std::enable_shared_from_this<Wait> {
   std::optional<std::string> restart_at_
       EVENKEEL_GUARDED_BY(mutex_);  // for a watch whose start has not returned
   bool over_ EVENKEEL_GUARDED_BY(mutex_) = false;
+  bool finished_ EVENKEEL_GUARDED_BY(mutex_) = false;     // `done_` was called
   std::exception_ptr error_ EVENKEEL_GUARDED_BY(mutex_);  // of a wait that is over, or null
 };
 
