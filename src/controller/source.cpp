@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
+#include <string>
+#include <utility>
 
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/controller/source.hpp>
@@ -29,7 +31,7 @@ class KeyChannel::State {
     for (const auto& [id, sink] : sinks) sink.add(key, options);
   }
   std::uint64_t subscribe(const KeySink& sink) {
-    std::map<ObjectKey, KeyOptions> kept;
+    std::map<KeptKey, KeyOptions> kept;
     std::uint64_t id = 0;
     {
       MutexLock lock(mutex_);
@@ -37,7 +39,7 @@ class KeyChannel::State {
       sinks_.emplace(id, sink);
       kept.swap(kept_);
     }
-    for (const auto& [key, options] : kept) sink.add(key, options);
+    for (const auto& [key, options] : kept) sink.add(key.second, options);
     return id;
   }
   void unsubscribe(std::uint64_t id) {
@@ -46,9 +48,11 @@ class KeyChannel::State {
   }
 
  private:
+  using KeptKey = std::pair<std::string, ObjectKey>;  // with its cluster
+
   // The most urgent request counts, as in the queue.
   void keep(const ObjectKey& key, const KeyOptions& options) EVENKEEL_REQUIRES(mutex_) {
-    const auto [at, added] = kept_.try_emplace(key, options);
+    const auto [at, added] = kept_.try_emplace({options.cluster, key}, options);
     if (added) return;
     KeyOptions& known = at->second;
     known.priority = std::max(known.priority.value, options.priority.value);
@@ -58,7 +62,7 @@ class KeyChannel::State {
   Mutex mutex_;
   std::map<std::uint64_t, KeySink> sinks_ EVENKEEL_GUARDED_BY(mutex_);
   std::uint64_t last_id_ EVENKEEL_GUARDED_BY(mutex_) = 0;
-  std::map<ObjectKey, KeyOptions> kept_ EVENKEEL_GUARDED_BY(mutex_);
+  std::map<KeptKey, KeyOptions> kept_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
 KeyChannel::KeyChannel() : state_(std::make_shared<State>()) {}

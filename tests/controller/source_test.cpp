@@ -103,6 +103,24 @@ TEST_F(SourceTest, AChannelServesSeveralControllersAndKeepsWhatCameBeforeAny) {
   EXPECT_EQ(order.back(), "ns/one at 1000");
 }
 
+TEST_F(SourceTest, AChannelKeepsEqualKeysOfSeveralClusters) {
+  class Recorder final : public KeySink::Receiver {
+   public:
+    void on_key(const ObjectKey& key, const KeyOptions& options) noexcept override {
+      keys.push_back(options.cluster + ":" + key.str() + " " + std::to_string(options.priority.value));
+    }
+    void on_synced() noexcept override {}
+    std::vector<std::string> keys;
+  };
+  const KeyChannel channel;
+  for (const char* cluster : {"us", "eu", ""}) channel.push({"default", "web"}, {.cluster = cluster});
+  channel.push({"default", "web"}, {.priority = 7, .cluster = "us"});
+  const auto recorder = std::make_shared<Recorder>();
+  const auto unsubscribe = channel.subscribe(KeySink(recorder));
+  EXPECT_THAT(recorder->keys, ElementsAre(":default/web 0", "eu:default/web 0", "us:default/web 7"));
+  unsubscribe();
+}
+
 TEST_F(SourceTest, PushesAfterTheEndDoNothing) {
   const KeyChannel channel;
   std::unique_ptr<KeySink> kept;
