@@ -147,6 +147,19 @@ TEST_F(PodLogs, AReaderThatIsBehindThrottlesTheServer) {
   EXPECT_EQ(transport->streams.front()->resumes, 1);
 }
 
+TEST_F(PodLogs, AReaderThatIsBehindThrottlesTheServerOnEmptyLines) {
+  const std::string lines(100'000, '\n');
+  answer([&](Stream& stream) {
+    stream.respond(200);
+    stream.data(lines);
+  });
+  PodLogReader reader(client, web);
+  EXPECT_EQ(reader.next(), "");
+  EXPECT_EQ(transport->streams.front()->pauses, 1);
+  for (std::size_t i = 1; i < lines.size(); ++i) reader.next();
+  EXPECT_EQ(transport->streams.front()->resumes, 1);
+}
+
 TEST_F(PodLogs, AStopEndsTheWaitAndNotTheReader) {
   answer([](Stream& stream) {
     stream.respond(200);

@@ -50,7 +50,7 @@ class Inflow final : public http::StreamHandler {
     }
     splitter_.feed(piece);  // throws if a frame is too long or too slow: ends the stream
     while (const auto frame = splitter_.next()) {
-      bytes_ += frame->size();
+      bytes_ += size_in_memory(*frame);
       frames_.emplace_back(*frame);
     }
     if (bytes_ > max_bytes_ && !paused_) {
@@ -89,7 +89,7 @@ class Inflow final : public http::StreamHandler {
     if (frames_.empty()) return std::nullopt;
     std::string frame = std::move(frames_.front());
     frames_.pop_front();
-    bytes_ -= frame.size();
+    bytes_ -= size_in_memory(frame);
     if (paused_ && bytes_ <= max_bytes_ / 2) {
       paused_ = false;
       to_resume_ = call_;
@@ -115,6 +115,9 @@ class Inflow final : public http::StreamHandler {
   CondVar changed;
 
  private:
+  // Empty lines take memory, too.
+  static std::size_t size_in_memory(std::string_view frame) { return frame.size() + sizeof(std::string); }
+
   const std::size_t max_bytes_;
   http::Response answer_ EVENKEEL_GUARDED_BY(mutex);
   Splitter splitter_ EVENKEEL_GUARDED_BY(mutex);
