@@ -185,7 +185,13 @@ class AnsweringTransport final : public http::Transport {
   http::WebSocketAnswer open_web_socket(http::Request, std::vector<std::string>, std::stop_token) override {
     return {.response = {.status = status_}};
   }
+  std::shared_ptr<http::WebSocketCall> start_web_socket(http::Request, std::vector<std::string>,
+                                                        std::shared_ptr<http::WebSocketHandler>) override {
+    ++web_sockets;
+    return nullptr;
+  }
 
+  int web_sockets = 0;  // started ones
   const std::string body = R"({"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "x"}})";
 
  private:
@@ -217,6 +223,15 @@ TEST(AccessRecorder, RecordsEachWayToSend) {
             "patch - configmaps n c\nwatch - pods - -\n");
   recorder->clear();
   EXPECT_TRUE(recorder->record().empty());
+}
+
+TEST(AccessRecorder, RecordsAWebSocketThatIsStarted) {
+  const auto recorder = std::make_shared<AccessRecorder>();
+  const auto inner = std::make_shared<AnsweringTransport>(200);
+  const auto transport = recording_transport(inner, recorder);
+  transport->start_web_socket({.target = "/api/v1/namespaces/n/pods/p/attach"}, {}, nullptr);
+  EXPECT_EQ(inner->web_sockets, 1);
+  EXPECT_EQ(recorder->record().str(), "create - pods/attach n p\nget - pods/attach n p\n");
 }
 
 TEST(AccessRecorder, RecordsThatAnApplyCreated) {

@@ -38,9 +38,14 @@ class RecordingTransport final : public http::Transport {
   }
   http::WebSocketAnswer open_web_socket(http::Request request, std::vector<std::string> protocols,
                                         std::stop_token stop) override {
-    constexpr int switching_protocols = 101;
-    recorder_->add(request, switching_protocols);  // a server that refuses it asks for both rights, too
+    note_web_socket(request);
     return inner_->open_web_socket(std::move(request), std::move(protocols), std::move(stop));
+  }
+  std::shared_ptr<http::WebSocketCall> start_web_socket(
+      http::Request request, std::vector<std::string> protocols,
+      std::shared_ptr<http::WebSocketHandler> handler) override {
+    note_web_socket(request);
+    return inner_->start_web_socket(std::move(request), std::move(protocols), std::move(handler));
   }
 
  private:
@@ -48,6 +53,10 @@ class RecordingTransport final : public http::Transport {
     return {.method = request.method, .target = request.target};
   }
   void note(const http::Request& request) { recorder_->add(request, 0); }
+  void note_web_socket(const http::Request& request) {
+    constexpr int switching_protocols = 101;
+    recorder_->add(request, switching_protocols);  // a server that refuses it asks for both rights, too
+  }
 
   const std::shared_ptr<http::Transport> inner_;
   const std::shared_ptr<AccessRecorder> recorder_;
