@@ -174,6 +174,31 @@ TEST_F(PodLogs, AStopEndsTheWaitAndNotTheReader) {
   EXPECT_EQ(reader.next(), "two");
 }
 
+TEST_F(PodLogs, TheStopTokenOfTheClientEndsTheWait) {
+  answer([](Stream& stream) {
+    stream.respond(200);
+    stream.data("one\n");
+  });
+  std::stop_source stop;
+  PodLogReader reader(client.with({.stop = stop.get_token()}), web);
+  EXPECT_EQ(reader.next(), "one");
+  stop.request_stop();
+  EXPECT_THROW(reader.next(), Cancelled);
+  transport->streams.front()->data("two\n");
+  EXPECT_EQ(reader.next(), "two");
+}
+
+TEST_F(PodLogs, AStartThatFailedIsRepeated) {
+  answer([](Stream&) { throw TransportError(TransportErrorCode::closed, "no transport"); });
+  PodLogReader reader(client, web);
+  EXPECT_THROW(reader.next(), TransportError);
+  answer([](Stream& stream) {
+    stream.respond(200);
+    stream.data("one\n");
+  });
+  EXPECT_EQ(reader.next(), "one");
+}
+
 TEST_F(PodLogs, ListenersGetLinesAndOneEnd) {
   std::vector<std::string> lines;
   std::vector<std::string> ends;

@@ -49,8 +49,8 @@ class EVENKEEL_API PodLogReader {
   PodLogReader& operator=(PodLogReader&&) noexcept;
 
   /// Returns the next line without its terminator, a line of more than 1 MiB in parts; nullopt at the end of
-  /// the log, or once `stop` is requested. Throws ApiError (no such Pod or container, or it has not started)
-  /// and TransportError.
+  /// the log, or once `stop` is requested. Throws ApiError (no such Pod or container, or it has not started),
+  /// TransportError, and Cancelled once the stop token that is bound to the client is triggered.
   std::optional<std::string> next(const std::stop_token& stop = {});
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 #include <stdexcept>
+#include <stop_token>
 #include <utility>
 
 #include <evenkeel/base/clock.hpp>
@@ -8,6 +9,7 @@
 #include <evenkeel/client/errors.hpp>
 #include <evenkeel/client/pod_logs.hpp>
 
+#include "client/pods/pod_stream.hpp"
 #include "client/request/inflow.hpp"
 #include "client/request/line_splitter.hpp"
 #include "client/request/requests.hpp"
@@ -55,31 +57,38 @@ ApiCall<std::string> calls::read_pod_logs(const ObjectKey& pod, const PodLogOpti
 class PodLogReader::State {
  public:
   State(const Client& client, const ObjectKey& pod, const PodLogOptions& options)
-      : client_(client), request_(request_of(pod, options)) {}
+      : client_(client),
+        bound_stop_(client.call_options().stop.value_or(std::stop_token())),
+        request_(request_of(pod, options)) {}
   ~State() {
     if (inflow_) inflow_->cancel();
   }
 
   std::optional<std::string> next(const std::stop_token& stop) {
     if (ended_) return std::nullopt;
-    if (!inflow_) open(stop);
+    const detail::EitherStop either(bound_stop_, stop);
+    const std::stop_token any_stop = either.token();
+    if (!inflow_) open(any_stop);
     std::optional<std::string> line;
     bool ended = false;
     {
-      const StopWaker waker(stop, inflow_->mutex, inflow_->changed);
+      const StopWaker waker(any_stop, inflow_->mutex, inflow_->changed);
       MutexLock lock(inflow_->mutex);
-      while (!(line = inflow_->take_frame()) && !inflow_->ended() && !stop.stop_requested())
+      while (!(line = inflow_->take_frame()) && !inflow_->ended() && !any_stop.stop_requested())
         client_.clock()->wait(inflow_->changed, lock);
       ended = !line && inflow_->ended();
     }
     inflow_->resume_if_due();
-    return ended ? end() : line;
+    if (ended) return end();
+    if (!line && bound_stop_.stop_requested()) throw Cancelled(describe(request_) + ": cancelled");
+    return line;
   }
 
  private:
   void open(const std::stop_token& stop) {
-    inflow_ = std::make_shared<LogInflow>(read_ahead);
-    inflow_->set_call(client_.with({.stop = stop}).stream(request_, inflow_));
+    const auto inflow = std::make_shared<LogInflow>(read_ahead);
+    inflow->set_call(client_.with({.stop = stop}).stream(request_, inflow));
+    inflow_ = inflow;
   }
 
   /// Returns what is left of the last line, then the end.
@@ -94,6 +103,7 @@ class PodLogReader::State {
   }
 
   const Client client_;
+  const std::stop_token bound_stop_;
   const RestRequest request_;
   std::shared_ptr<LogInflow> inflow_;
   bool ended_ = false;
