@@ -65,6 +65,8 @@ ControllerSpec checked(ControllerSpec spec) {
         "KeyOptions::cluster into a KeyChannel");
   if (spec.options.fiber_stack_bytes < least_fiber_stack)
     throw std::invalid_argument("controller " + name + ": fiber_stack_bytes must be at least 65536");
+  if (spec.options.stuck_after && *spec.options.stuck_after <= Duration::zero())
+    throw std::invalid_argument("controller " + name + ": stuck_after must be more than 0");
   return spec;
 }
 
@@ -304,7 +306,8 @@ void Controller::Impl::run_first_worker(const std::function<void(std::exception_
 }
 
 bool Controller::Impl::wait_for_sync() {
-  const Duration timeout = spec_.options.sync_timeout.value_or(default_sync_timeout);
+  const Duration chosen = spec_.options.sync_timeout.value_or(default_sync_timeout);
+  const Duration timeout = chosen > Duration::zero() ? chosen : Duration::max();
   TimePoint deadline = deadline_after(environment_.clock->now(), timeout);
   std::string said;
   MutexLock lock(mutex_);

@@ -123,6 +123,12 @@ Duration parse_timeout(std::string_view text) {
   return *duration;
 }
 
+Duration parse_limit(std::string_view text) {
+  const Duration duration = parse_timeout(text);
+  if (duration == Duration::zero()) throw std::invalid_argument(in_quotes(text) + " is not more than 0");
+  return duration;
+}
+
 EventGate parse_event_gate(std::string_view text) {
   if (text == "on") return EventGate::on;
   if (text == "off") return EventGate::off;

@@ -86,6 +86,7 @@ class Settings {
 /// Parsers of values. Each throws std::invalid_argument with the value found and what is expected.
 std::size_t parse_workers(std::string_view text);
 Duration parse_timeout(std::string_view text);              ///< "500ms", "1h30m", "0"; not negative.
+Duration parse_limit(std::string_view text);                ///< Like parse_timeout(), but not 0.
 EventGate parse_event_gate(std::string_view text);          ///< "on" or "off".
 std::string parse_store(std::string_view text);             ///< "priority", "fifo", "two-lane" or "fair".
 OnStuck parse_on_stuck(std::string_view text);              ///< "failLiveness" or "report".

@@ -317,6 +317,24 @@ TEST_F(ControllerTest, ASyncTimeoutIsToldOnceAndWaitedOn) {
   runs.wait_for(1);
 }
 
+TEST_F(ControllerTest, ASyncTimeoutOfZeroIsNone) {
+  Tally runs;
+  ControllerSpec made = spec([&](Context&) {
+    runs.add();
+    return done();
+  });
+  made.options.sync_timeout = 0s;
+  made.options.on_sync_timeout = OnSyncTimeout::fail;
+  make(std::move(made));
+  start();
+  change("a");
+  clock->wait_for_waiters(1);
+  clock->advance(1h);
+  handlers[0]->on_synced();
+  runs.wait_for(1);
+  EXPECT_THAT(lines->lines_with("still waiting"), ::testing::IsEmpty());
+}
+
 TEST_F(ControllerTest, ASyncTimeoutEndsTheControllerIfToldTo) {
   ControllerSpec made = spec([](Context&) { return done(); });
   made.options.sync_timeout = 1s;
@@ -611,6 +629,9 @@ TEST_F(ControllerTest, RefusesASpecThatCannotRun) {
   ControllerSpec lazy = spec([](Context&) { return done(); });
   lazy.options.workers = 0;
   refused(std::move(lazy));
+  ControllerSpec hasty = spec([](Context&) { return done(); });
+  hasty.options.stuck_after = 0s;  // the manager would look for stuck runs without a pause
+  refused(std::move(hasty));
 }
 
 TEST_F(ControllerTest, RefusesANameThatWouldBreakLogsAndMetrics) {

@@ -130,6 +130,7 @@ TEST(SettingsFile, NamesFileLineControllerAndFieldOfWhatIsWrong) {
       {"defaults:\n  debounce: {quiet: 2s, maxWait: 1s}\n",
        "f.yaml:2: defaults.debounce: maxWait must be at least quiet"},
       {"defaults:\n  minInterval: -1s\n", "f.yaml:2: defaults.minInterval: \"-1s\" is not a duration"},
+      {"defaults:\n  stuckAfter: 0s\n", "f.yaml:2: defaults.stuckAfter: \"0s\" is not more than 0"},
       {"defaults:\n  onStuck: panic\n",
        "f.yaml:2: defaults.onStuck: \"panic\" is neither failLiveness nor report"},
       {"defaults:\n  flightRecorder: 2Gi\n",

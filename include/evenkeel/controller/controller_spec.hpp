@@ -99,8 +99,9 @@ struct ControllerOptions {
   std::optional<std::size_t> in_flight = {};
   /// Stack of each fiber; memory is committed when it is first used. At least 64 KiB.
   std::size_t fiber_stack_bytes = std::size_t{256} << 10;
-  std::optional<Duration> reconcile_timeout = {};       ///< Deadline of one reconcile. Default none.
-  std::optional<Duration> sync_timeout = {};            ///< Time limit of the first lists. Default 2 min.
+  std::optional<Duration> reconcile_timeout = {};  ///< Deadline of one reconcile. Default none.
+  /// Time limit of the first lists. Default 2 min; 0: none.
+  std::optional<Duration> sync_timeout = {};
   OnSyncTimeout on_sync_timeout = OnSyncTimeout::wait;  ///< Reaction when it has passed.
   OnPanic on_panic = OnPanic::retry;                    ///< Reaction to a bug in the reconciler.
   std::optional<EventGate> gate = {};                   ///< Effect of events during a back-off. Default on.
@@ -126,7 +127,7 @@ struct ControllerOptions {
   Debounce debounce = {};                    ///< Combines events in quick succession. Default off.
   Duration min_interval = Duration::zero();  ///< Time between the starts of two runs of a key. Default none.
   /// Duration after which a reconcile counts as stuck. Default: 30 s more than reconcile_timeout, or 10 min
-  /// if there is none. See docs/explain.md.
+  /// if there is none. More than 0. See docs/explain.md.
   std::optional<Duration> stuck_after = {};
   OnStuck on_stuck = OnStuck::fail_liveness;
   /// Memory for the recent history of each key, which explains why an object is not reconciled. It is
