@@ -58,7 +58,7 @@ struct PortForwardOptions {
   std::uint16_t local_port = 0;       ///< 0: a free one.
   std::size_t max_connections = 64;   ///< At the same time; further clients wait to be accepted.
   /// Receives the error of each connection that failed; other connections continue. Called on the threads of
-  /// connections; must not throw.
+  /// the PortForward; must not throw.
   std::function<void(std::exception_ptr)> on_error = {};
 };
 

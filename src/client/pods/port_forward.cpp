@@ -234,6 +234,8 @@ class PortForward::State {
   int open_listener();
   void run();
   void accept_one();
+  /// Lets a second pass after a failure, or less at the end.
+  void pause() const;
   void report(const std::exception_ptr& error) const {
     if (error && options_.on_error) options_.on_error(error);
   }
@@ -311,22 +313,31 @@ void PortForward::State::accept_one() {
     if (reason == EAGAIN || reason == EINTR || reason == ECONNABORTED) return;
     report(std::make_exception_ptr(
         Error("PortForward: cannot accept a connection: " + std::generic_category().message(reason))));
-    pollfd pause{.fd = wake_.number(), .events = POLLIN, .revents = 0};
-    ::poll(&pause, 1, 1000);
-    return;
+    return pause();
   }
-  Forwarded& connection = connections_.emplace_back(socket);
+  connections_.emplace_back(socket);
   const auto at = std::prev(connections_.end());
-  connection.start(
-      [this](const std::stop_token& stop) {
-        return PodConnection(client_.with({.stop = stop}), pod_, port_);
-      },
-      [this, at](const std::exception_ptr& error) {
-        report(error);
-        MutexLock lock(mutex_);
-        ended_.push_back(at);
-        wake(false);
-      });
+  try {
+    at->start(
+        [this](const std::stop_token& stop) {
+          return PodConnection(client_.with({.stop = stop}), pod_, port_);
+        },
+        [this, at](const std::exception_ptr& error) {
+          report(error);
+          MutexLock lock(mutex_);
+          ended_.push_back(at);
+          wake(false);
+        });
+  } catch (...) {  // there may be no more threads
+    connections_.erase(at);
+    report(std::current_exception());
+    pause();
+  }
+}
+
+void PortForward::State::pause() const {
+  pollfd waiting{.fd = wake_.number(), .events = POLLIN, .revents = 0};
+  ::poll(&waiting, 1, 1000);
 }
 
 void PortForward::State::reap() {
