@@ -17,8 +17,9 @@ inline namespace v0 {
 Context::Context(ContextOptions options)
     : options_(std::move(options)),
       key_(options_.request.object_key()),
-      deadline_(options_.timeout ? std::optional(deadline_after(options_.clock->now(), *options_.timeout))
-                                 : std::nullopt),
+      deadline_(options_.timeout > Duration::zero()
+                    ? std::optional(deadline_after(options_.clock->now(), *options_.timeout))
+                    : std::nullopt),
       client_(options_.client.with({.stop = options_.stop,
                                     .deadline = deadline_,
                                     .field_owner = options_.field_owner,

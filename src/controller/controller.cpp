@@ -67,6 +67,7 @@ ControllerSpec checked(ControllerSpec spec) {
     throw std::invalid_argument("controller " + name + ": fiber_stack_bytes must be at least 65536");
   if (spec.options.stuck_after && *spec.options.stuck_after <= Duration::zero())
     throw std::invalid_argument("controller " + name + ": stuck_after must be more than 0");
+  if (spec.options.reconcile_timeout <= Duration::zero()) spec.options.reconcile_timeout.reset();
   return spec;
 }
 

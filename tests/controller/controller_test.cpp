@@ -276,6 +276,26 @@ TEST_F(ControllerTest, TheTimeoutIsADeadlineAndCountedOnlyIfItWasTheCause) {
   EXPECT_FALSE(lines->lines_with("reconcile failed: it timed out").empty());
 }
 
+TEST_F(ControllerTest, ATimeoutOfZeroIsNone) {
+  Tally runs;
+  ControllerSpec made = spec([&](Context& context) {
+    EXPECT_EQ(context.deadline(), std::nullopt);
+    clock->advance(1h);
+    EXPECT_NO_THROW(context.check());
+    runs.add();
+    return done();
+  });
+  made.options.reconcile_timeout = 0s;
+  start_synced(std::move(made));
+  change("a");
+  runs.wait_for(1);
+  clock->wait_for_waiters(1);
+  EXPECT_EQ(controller->counts().success, 1U);
+  EXPECT_THAT(lines->lines_with("ended only after its timeout"), ::testing::IsEmpty());
+  const Context alone(ContextOptions{.client = client, .timeout = 0s, .clock = clock});
+  EXPECT_EQ(alone.deadline(), std::nullopt);
+}
+
 TEST_F(ControllerTest, NothingRunsBeforeEveryWatchHasSynced) {
   Tally runs;
   ControllerSpec made = spec([&](Context&) {

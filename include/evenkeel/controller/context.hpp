@@ -121,7 +121,7 @@ struct ContextOptions {
   std::uint64_t attempt = 1;
   std::optional<std::uint64_t> term = {};
   std::stop_token stop = {};
-  std::optional<Duration> timeout = {};
+  std::optional<Duration> timeout = {};  ///< Unset or 0: none.
   std::shared_ptr<const Clock> clock = real_clock();
   Span span = {};                   ///< Span of the run; not recorded by default.
   EventRecorder* events = nullptr;  ///< Null: Events are only logged. Outlives the context.

@@ -99,7 +99,7 @@ struct ControllerOptions {
   std::optional<std::size_t> in_flight = {};
   /// Stack of each fiber; memory is committed when it is first used. At least 64 KiB.
   std::size_t fiber_stack_bytes = std::size_t{256} << 10;
-  std::optional<Duration> reconcile_timeout = {};  ///< Deadline of one reconcile. Default none.
+  std::optional<Duration> reconcile_timeout = {};  ///< Deadline of one reconcile. Default none; 0: none.
   /// Time limit of the first lists. Default 2 min; 0: none.
   std::optional<Duration> sync_timeout = {};
   OnSyncTimeout on_sync_timeout = OnSyncTimeout::wait;  ///< Reaction when it has passed.
