@@ -147,7 +147,8 @@ Manager::Impl::Impl(Client client, ManagerOptions options)
       divider_(divider_of(cache_, shards_.get(), election_client_, options_)),
       clusters_(detail::cluster_options(options_)),
       core_(options_.lifecycle) {
-  add_part("cache", Stage::caches, std::make_unique<detail::CachePart>(cache_, !divider_));
+  add_part("cache", Stage::caches,
+           std::make_unique<detail::CachePart>(cache_, !divider_, options_.on_thread_start));
   if (elector_) add_election();
   if (shards_) add_shards();
   add_checks();

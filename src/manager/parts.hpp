@@ -21,6 +21,7 @@
 #include <evenkeel/manager/manager.hpp>
 #include <evenkeel/sharding/shards.hpp>
 
+#include "base/caught.hpp"
 #include "manager/cache_divider.hpp"
 #include "manager/part.hpp"
 
@@ -28,26 +29,34 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// The cache.
+/// The cache. A dedicated thread stops it, because that waits for handlers, which may block.
 class CachePart final : public Part {
  public:
   /// `starts`: it starts the cache, which is otherwise done by the part of the shards.
-  CachePart(Cache& cache, bool starts) : cache_(cache), starts_(starts) {}
+  CachePart(Cache& cache, bool starts, std::function<void(std::string_view)> on_thread_start)
+      : cache_(cache), starts_(starts), on_thread_start_(std::move(on_thread_start)) {}
   void start(Started started, Ended ended) override {
     ended_ = std::move(ended);
     if (starts_) cache_.start();
     started();
   }
   void stop() override {
-    cache_.stop();
-    ended_(nullptr);
+    thread_ = std::jthread([this] {
+      std::exception_ptr error = caught([this] {
+        if (on_thread_start_) on_thread_start_("cache stop");
+      });
+      cache_.stop();
+      ended_(std::move(error));
+    });
   }
   void cancel() override {}
 
  private:
   Cache& cache_;
   const bool starts_;
+  const std::function<void(std::string_view)> on_thread_start_;
   Ended ended_;
+  std::jthread thread_;
 };
 
 /// A controller.

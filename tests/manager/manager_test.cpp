@@ -463,6 +463,29 @@ TEST_F(ManagerTest, AfterTheGracePeriodRunsAreCancelledAndThatIsAnError) {
   EXPECT_EQ(hasty.totals().counts.cancelled, 1U);
 }
 
+TEST_F(ManagerTest, AMappingThatBlocksDoesNotHoldUpTheEndOfRun) {
+  world.install_crd();
+  ManagerOptions options = world.options();
+  options.lifecycle = {.grace_period = 10ms, .cancel_period = 10ms};
+  Manager hasty(world.client(), options);
+  std::atomic<bool> begun = false;
+  std::atomic<bool> may_end = false;
+  hasty.add(controller_for<Gadget>(reconcile_gadget).watches<ConfigMap>([&](const ConfigMap& map) {
+    begun = true;
+    world.happenings->note();
+    world.wait_until([&] { return may_end.load(); });
+    return ObjectKey{"default", map.metadata.name};
+  }));
+  Running running(hasty);
+  world.call(http::Method::post, world.config_maps,
+             R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}})");
+  world.wait_until([&] { return begun.load(); });
+  EXPECT_THROW(running.stop(), GracePeriodExceeded);
+  EXPECT_THAT(hasty.stuck(), ElementsAre("cache"));
+  may_end = true;  // the destructor waits for it
+  world.happenings->note();
+}
+
 TEST_F(ManagerTest, ATaskThatFailsEndsTheManagerWithItsName) {
   manager->add_task("importer", [](const std::stop_token&) { throw std::runtime_error("no such file"); });
   Running running(*manager);
