@@ -133,10 +133,10 @@ WatchEvent<T> decode_event(RawWatchEvent event) {
 
 /// Watches the objects of a kind across everything that ends a single watch request: the server's time limit,
 /// broken and silent connections, server restarts. It resumes after the last event that next() returned, so
-/// no event is lost. Only a watch without a resource_version cannot resume before the server has sent a change
-/// or a bookmark: after a disconnect it begins again, delivers an `added` for every existing object a second
-/// time, and nothing for objects that were deleted in between. List first where that matters. Disconnects are
-/// logged and followed by a back-off of 0.8 to 30 s.
+/// no event is lost. Only a watch without a resource_version cannot resume before the server has sent a
+/// change or a bookmark: after a disconnect it begins again, delivers an `added` for every existing object a
+/// second time, and nothing for objects that were deleted in between. List first where that matters.
+/// Disconnects are logged and followed by a back-off of 0.8 to 30 s.
 ///
 ///     auto pods = client.list<Pod>();
 ///     Watch<Pod> watch(client, {.resource_version = pods.resource_version});
