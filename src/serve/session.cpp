@@ -74,8 +74,9 @@ void Session::next_request(Duration patience) {
 
 void Session::read_more() {
   if (std::exchange(reading_, true)) return;
+  if (!arrived_) arrived_ = std::make_unique_for_overwrite<char[]>(limits_.read_size);
   stream_->read_some(
-      input_.prepare(limits_.read_size),
+      asio::buffer(arrived_.get(), limits_.read_size),
       [self = shared_from_this()](ErrorCode error, std::size_t size) { self->on_read(error, size); });
 }
 
@@ -83,7 +84,7 @@ void Session::on_read(ErrorCode error, std::size_t size) {
   reading_ = false;
   if (closed()) return;
   if (error) return close();  // also a client that sends no more: kube-apiserver ends its watch, too
-  input_.commit(size);
+  input_.commit(asio::buffer_copy(input_.prepare(size), asio::buffer(arrived_.get(), size)));
   switch (phase_) {
     case Phase::idle:
     case Phase::request:

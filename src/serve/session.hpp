@@ -151,6 +151,8 @@ class EVENKEEL_API Session : public std::enable_shared_from_this<Session> {
   Steady::time_point deadline_ = Steady::time_point::max();
   Phase phase_ = Phase::handshake;
 
+  // A read may be pending while the parser consumes `input_`, so it has a buffer of its own.
+  std::unique_ptr<char[]> arrived_;
   boost::beast::flat_buffer input_;
   bool reading_ = false;
   std::optional<Parser> parser_;

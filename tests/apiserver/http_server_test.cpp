@@ -276,6 +276,19 @@ TEST_F(HttpServer, StreamsAWatchInChunksUntilTheCoreEndsIt) {
   EXPECT_THAT(client.read_answer(), EndsWith("GET /after kubernetes-admin ")) << "the connection goes on";
 }
 
+// Regression: the bytes of the pipelined request were passed to the parser again when the next one came.
+TEST_F(HttpServer, HandlesARequestThatWasPipelinedBehindAStreamOnce) {
+  RawClient client(server_->port());
+  client.send("GET /watch/a HTTP/1.1\r\nHost: h\r\n\r\nGET /one HTTP/1.1\r\nHost: h\r\n\r\n");
+  client.read_to("\r\n\r\n");
+  scripted_->feed("/watch/a", "{\"n\":1}\n", true);
+  client.read_chunk();
+  client.read_chunk();
+  EXPECT_THAT(client.read_answer(), EndsWith("GET /one kubernetes-admin "));
+  client.send("GET /two HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(client.read_answer(), EndsWith("GET /two kubernetes-admin "));
+}
+
 TEST_F(HttpServer, StreamsAWatchWithoutChunksToHttp10) {
   RawClient client(server_->port());
   client.send("GET /watch/a HTTP/1.0\r\n\r\n");
