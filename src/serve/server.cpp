@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -12,6 +13,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/serve/server.hpp>
@@ -151,7 +153,8 @@ class Server::Impl final {
     std::unique_ptr<detail::Listener> listener;
     detail::ConnectionTable table;
     std::map<detail::ConnectionTable::Id, std::shared_ptr<detail::Session>> sessions;
-    ConnectionCounts counts;  // guarded by the server's mutex_
+    std::set<detail::ConnectionTable::Id> in_review;  // those whose access is being reviewed
+    ConnectionCounts counts;                          // guarded by the server's mutex_
   };
 
   /// The handler behind one connection of a site.
@@ -162,7 +165,7 @@ class Server::Impl final {
 
     void on_request(detail::Session& session, Request request, bool) override {
       if (const auto question = at_.site.question(request))
-        return server_.review(at_, session, std::move(request), *question);
+        return server_.review(at_, id_, session, std::move(request), *question);
       server_.answer(at_.site, session.shared_from_this(),
                      std::make_shared<const Request>(std::move(request)),
                      peer_is_loopback_ ? detail::Peer::loopback : detail::Peer::remote);
@@ -207,13 +210,16 @@ class Server::Impl final {
 
   // The session answers when the review is decided; until then it reads nothing more. The mailbox is closed
   // before the server is destroyed.
-  void review(Serving& at, detail::Session& session, Request request, const AccessQuestion& question) {
+  void review(Serving& at, detail::ConnectionTable::Id id, detail::Session& session, Request request,
+              const AccessQuestion& question) {
     auto asked = std::make_shared<const Request>(std::move(request));
-    at.site.review(question, [this, mailbox = mailbox_, &at, weak = session.weak_from_this(),
+    at.in_review.insert(id);
+    at.site.review(question, [this, mailbox = mailbox_, &at, id, weak = session.weak_from_this(),
                               asked](std::optional<Response> refusal) {
-      mailbox->post([this, &at, weak, asked, refusal = std::move(refusal)]() mutable {
+      mailbox->post([this, &at, id, weak, asked, refusal = std::move(refusal)]() mutable {
         auto waiting = weak.lock();
         if (!waiting || waiting->closed()) return;
+        at.in_review.erase(id);
         if (refusal) return waiting->answer(*std::move(refusal));
         answer(at.site, std::move(waiting), asked, detail::Peer::reviewed);
       });
@@ -223,9 +229,13 @@ class Server::Impl final {
   void forget(Serving& at, detail::ConnectionTable::Id id, bool timed_out) {
     at.table.closed(id);
     at.sessions.erase(id);
-    MutexLock lock(mutex_);
-    at.counts.open = at.sessions.size();
-    if (timed_out) ++at.counts.timed_out;
+    at.in_review.erase(id);
+    {
+      MutexLock lock(mutex_);
+      at.counts.open = at.sessions.size();
+      if (timed_out) ++at.counts.timed_out;
+    }
+    if (draining_) end_if_drained();
   }
 
   void accept(Serving& at, Tcp::socket socket) {
@@ -286,13 +296,35 @@ class Server::Impl final {
       options_.log.error("connections cannot be accepted; retrying", {{"url", url(at)}, {"error", problem}});
   }
 
+  // Requests that workers have, and answers that are being sent, end first.
   void end_all() {
     for (const auto& at : serving_) {
       at->listener->close();
       const auto all = at->sessions;  // ending sessions remove themselves from the table
+      for (const auto& [id, session] : all) {
+        if (at->in_review.contains(id))
+          session->close();
+        else
+          session->finish();
+      }
+    }
+    draining_ = true;
+    drain_limit_.expires_after(options_.drain_timeout);
+    drain_limit_.async_wait([this](detail::ErrorCode stopped) {
+      if (!stopped) close_all();
+    });
+    end_if_drained();
+  }
+
+  void end_if_drained() {
+    if (connections() == 0) context_.stop();
+  }
+
+  void close_all() {
+    for (const auto& at : serving_) {
+      const auto all = at->sessions;
       for (const auto& [id, session] : all) session->close();
     }
-    context_.stop();
   }
 
   const ServerOptions options_;
@@ -306,6 +338,8 @@ class Server::Impl final {
   boost::asio::io_context handlers_;               // run by the workers
   const boost::asio::executor_work_guard<boost::asio::io_context::executor_type> handlers_stay_{
       handlers_.get_executor()};
+  boost::asio::steady_timer drain_limit_{context_};
+  bool draining_ = false;  // used on the server's thread
   mutable Mutex mutex_;
   std::thread thread_;
   std::vector<std::thread> workers_;

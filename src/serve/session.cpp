@@ -261,6 +261,13 @@ void Session::drop(Ending how) {
   read_more();
 }
 
+void Session::finish() {
+  if (phase_ == Phase::linger) return;  // everything was sent; its own limit is short
+  if (phase_ != Phase::busy) return close();
+  keep_alive_ = false;
+  if (writing_ && !end_) end_ = Ending::linger;
+}
+
 ByteStream& Session::upgrade() {
   phase_ = Phase::upgraded;
   expect_nothing();

@@ -87,6 +87,8 @@ class EVENKEEL_API Session : public std::enable_shared_from_this<Session> {
 
   void start();
   void close() { close(false); }
+  /// Ends the connection, after the answer to its request if one is being handled or sent. A stream is cut.
+  void finish();
   bool closed() const { return phase_ == Phase::closed; }
 
   /// A body that is cut short, and the end of the connection that follows.

@@ -5,6 +5,7 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -454,6 +455,64 @@ TEST_F(ServerConcurrency, StopsAtAnyMoment) {
     server_->stop();
     EXPECT_EQ(server_->connection_counts(0).open, 0u);
   }
+}
+
+/// Keeps a worker busy with "GET /slow" until it is released.
+class SlowRoute {
+ public:
+  explicit SlowRoute(Server& server) {
+    server.route(0, "/slow", [this, left = leave_.get_future().share()](const ServerCall& call) {
+      if (!std::exchange(began_, true)) entered_.set_value();
+      left.wait();
+      return echo(call);
+    });
+  }
+  void wait() { entered_.get_future().wait(); }
+  void release() { leave_.set_value(); }
+  static constexpr std::string_view request = "GET /slow HTTP/1.1\r\nHost: h\r\n\r\n";
+
+ private:
+  bool began_ = false;  // there is one worker
+  std::promise<void> entered_;
+  std::promise<void> leave_;
+};
+
+// Regression: the answers of running and waiting handlers were thrown away.
+TEST_F(ServerConcurrency, StopAnswersTheRequestsThatItHas) {
+  serve({}, {.workers = 1});
+  SlowRoute slow(*server_);
+  RawClient idle = client();
+  idle.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(idle.read_answer(), StartsWith("HTTP/1.1 200 "));
+  RawClient running = client();
+  running.send(SlowRoute::request);
+  slow.wait();
+  RawClient half = client();
+  half.send("GET /echo HTTP/1.1\r\n");
+  std::thread stopping([this] { server_->stop(); });
+  EXPECT_THAT(idle.read_to_end(), IsEmpty());
+  EXPECT_THAT(half.read_to_end(), IsEmpty());
+  EXPECT_THROW(client(), std::runtime_error) << "it listens no more";
+  EXPECT_TRUE(running.is_silent());
+  slow.release();
+  const std::string answer = running.read_to_end();
+  EXPECT_THAT(answer, AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("\r\nConnection: close\r\n"),
+                            EndsWith("GET /slow [] ")));
+  running.close();
+  stopping.join();
+  EXPECT_EQ(server_->connections(), 0u);
+}
+
+TEST_F(ServerConcurrency, StopWaitsForAnswersOnlyForSoLong) {
+  serve({}, {.workers = 1, .drain_timeout = std::chrono::milliseconds{1}});
+  SlowRoute slow(*server_);
+  RawClient running = client();
+  running.send(SlowRoute::request);
+  slow.wait();
+  std::thread stopping([this] { server_->stop(); });
+  EXPECT_THAT(running.read_to_end(), IsEmpty());
+  slow.release();
+  stopping.join();
 }
 
 TEST_F(ServerConcurrency, RoutesMayBeAddedWhileItServes) {

@@ -17,6 +17,7 @@
 #include <evenkeel/webhook/answer.hpp>
 #include <evenkeel/webhook/webhook_server.hpp>
 
+#include "../support/await.hpp"
 #include "today.hpp"
 #include "webhook/x509.hpp"
 #include "website.hpp"
@@ -26,6 +27,7 @@ namespace server {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
+using tests::await;
 using tests::today;
 
 http::Request review_of(const char* path, const char* image) {
@@ -88,6 +90,34 @@ TEST(WebhookServerConcurrency, AnswersOthersWhileAFunctionIsSlow) {
   EXPECT_EQ(running.post("quick").status, 200);
   leave.set_value();
   slow.join();
+}
+
+TEST(WebhookServerConcurrency, AFunctionThatRunsWhenItStopsIsAnswered) {
+  Running running;
+  std::promise<void> entered;
+  std::promise<void> leave;
+  running.server.add(webhook_for<Website>().validates([&](const Validation<Website>&) {
+    entered.set_value();
+    leave.get_future().wait();
+    return ValidationResult::allow();
+  }));
+  running.server.start();
+  const std::string url = running.server.url();
+  auto slow = std::async(std::launch::async, [&] { return running.post("slow").body; });
+  entered.get_future().wait();
+  std::thread stopping([&] { running.server.stop(); });
+  await("a refused connection", [&] {
+    try {
+      http::make_curl_transport({.server = url, .tls = {.ca_data = running.authority.certificate}})
+          ->fetch({.target = "/"});
+      return false;
+    } catch (const TransportError&) {
+      return true;
+    }
+  });
+  leave.set_value();
+  EXPECT_THAT(slow.get(), HasSubstr(R"("allowed":true)"));
+  stopping.join();
 }
 
 TEST(WebhookServerConcurrency, ServesWithAReplacedCertificate) {

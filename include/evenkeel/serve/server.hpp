@@ -122,6 +122,8 @@ struct ServerOptions {
   Duration idle_timeout = std::chrono::seconds{90};     ///< Limit between two requests of a connection.
   /// A client that reads nothing for this long is disconnected.
   Duration write_timeout = std::chrono::seconds{30};
+  /// Limit of Server::stop() for the responses to requests that workers have, or that are being sent.
+  Duration drain_timeout = std::chrono::seconds{10};
 };
 
 /// Connections of one site since start().
@@ -165,8 +167,11 @@ class EVENKEEL_API Server {
 
   /// Starts listening. Throws Error with the address or file that failed.
   void start();
-  /// Closes all connections and joins the threads, after running handlers have returned. Idempotent; must not
-  /// be called from a handler.
+  /// Closes the listening sockets and the connections without a complete request. Requests that are being
+  /// handled or wait for a worker are answered, with "Connection: close", for up to
+  /// ServerOptions::drain_timeout; those whose access is still being reviewed are not. Then closes the other
+  /// connections and joins the threads, after running handlers have returned. Idempotent; must not be called
+  /// from a handler.
   void stop() noexcept;
 
   /// Returns the port of a listening site.

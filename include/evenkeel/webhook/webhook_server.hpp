@@ -71,7 +71,8 @@ class EVENKEEL_API WebhookServer {
   void set_certificate(const http::TlsPair& pair);
   /// Starts listening. Throws Error with the address or file that failed.
   void start();
-  /// Closes all connections and joins the threads, after running functions have returned. Idempotent.
+  /// Refuses new connections, answers the calls that have arrived, for up to 10 seconds, and joins the
+  /// threads after running functions have returned. Idempotent.
   void stop() noexcept;
 
   std::uint16_t port() const;
