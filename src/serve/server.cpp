@@ -75,7 +75,10 @@ detail::SessionLimits limits_of(const ServerOptions& options) {
 
 class Server::Impl final {
  public:
-  explicit Impl(ServerOptions options) : options_(std::move(options)) {}
+  explicit Impl(ServerOptions options) : options_(std::move(options)) {
+    if (options_.max_waiting == 0)
+      throw std::invalid_argument("ServerOptions: max_waiting must be at least 1");
+  }
   ~Impl() {
     stop();
     mailbox_->close();
@@ -164,10 +167,10 @@ class Server::Impl final {
         : server_(server), at_(at), id_(id), peer_is_loopback_(peer_is_loopback) {}
 
     void on_request(detail::Session& session, Request request, bool) override {
-      if (const auto question = at_.site.question(request))
-        return server_.review(at_, id_, session, std::move(request), *question);
-      server_.answer(at_.site, session.shared_from_this(),
-                     std::make_shared<const Request>(std::move(request)),
+      request_ = std::make_shared<const Request>(std::move(request));
+      if (const auto question = at_.site.question(*request_))
+        return server_.review(at_, id_, session, request_, *question);
+      server_.answer(at_.site, session, request_,
                      peer_is_loopback_ ? detail::Peer::loopback : detail::Peer::remote);
     }
     Response refusal(detail::Refusal why) override {
@@ -183,47 +186,64 @@ class Server::Impl final {
       }
       return detail::plain_answer(400, "400 bad request\n");
     }
-    void on_answered(detail::Session&) override { at_.table.answered(id_); }
-    void on_closed(detail::Session&, bool timed_out) override { server_.forget(at_, id_, timed_out); }
+    void on_answered(detail::Session&) override {
+      request_.reset();
+      at_.table.answered(id_);
+    }
+    void on_closed(detail::Session&, bool timed_out) override {
+      request_.reset();
+      server_.forget(at_, id_, timed_out);
+    }
 
    private:
     Impl& server_;
     Serving& at_;
     const detail::ConnectionTable::Id id_;
     const bool peer_is_loopback_;
+    std::shared_ptr<const Request> request_;  // until it is answered or the client has left
   };
 
-  // Calls the handler: here, or on a worker.
-  void answer(detail::Site& site, std::shared_ptr<detail::Session> session,
-              std::shared_ptr<const Request> request, detail::Peer peer) {
-    if (options_.workers == 0) return session->answer(site.answer(*request, peer));
-    boost::asio::post(handlers_, [this, &site, session = std::move(session), request = std::move(request),
-                                  peer] { hand_back(session, site.answer(*request, peer)); });
+  // Calls the handler: here, or on a worker, which skips a request that its connection has dropped.
+  void answer(detail::Site& site, detail::Session& session, const std::shared_ptr<const Request>& request,
+              detail::Peer peer) {
+    if (options_.workers == 0) return session.answer(site.answer(*request, peer));
+    if (waiting_.fetch_add(1) >= options_.max_waiting) {
+      --waiting_;
+      return session.answer(detail::plain_answer(503, "503 too many requests wait\n"));
+    }
+    session.watch_client();
+    boost::asio::post(handlers_, [this, &site, weak = session.weak_from_this(),
+                                  asked = std::weak_ptr<const Request>(request), peer] {
+      --waiting_;
+      if (const auto kept = asked.lock()) hand_back(weak, site.answer(*kept, peer));
+    });
   }
 
   // Called by a worker.
-  void hand_back(std::shared_ptr<detail::Session> session, Response answer) {
-    boost::asio::post(context_, [session = std::move(session), answer = std::move(answer)]() mutable {
-      if (!session->closed()) session->answer(std::move(answer));
+  void hand_back(std::weak_ptr<detail::Session> weak, Response answer) {
+    boost::asio::post(context_, [weak = std::move(weak), answer = std::move(answer)]() mutable {
+      const auto session = weak.lock();
+      if (session && !session->closed()) session->answer(std::move(answer));
     });
   }
 
-  // The session answers when the review is decided; until then it reads nothing more. The mailbox is closed
-  // before the server is destroyed.
-  void review(Serving& at, detail::ConnectionTable::Id id, detail::Session& session, Request request,
-              const AccessQuestion& question) {
-    auto asked = std::make_shared<const Request>(std::move(request));
+  // The session answers when the review is decided. The mailbox is closed before the server is destroyed.
+  void review(Serving& at, detail::ConnectionTable::Id id, detail::Session& session,
+              const std::shared_ptr<const Request>& request, const AccessQuestion& question) {
     at.in_review.insert(id);
-    at.site.review(question, [this, mailbox = mailbox_, &at, id, weak = session.weak_from_this(),
-                              asked](std::optional<Response> refusal) {
-      mailbox->post([this, &at, id, weak, asked, refusal = std::move(refusal)]() mutable {
-        auto waiting = weak.lock();
-        if (!waiting || waiting->closed()) return;
-        at.in_review.erase(id);
-        if (refusal) return waiting->answer(*std::move(refusal));
-        answer(at.site, std::move(waiting), asked, detail::Peer::reviewed);
-      });
-    });
+    session.watch_client();
+    at.site.review(question,
+                   [this, mailbox = mailbox_, &at, id, weak = session.weak_from_this(),
+                    asked = std::weak_ptr<const Request>(request)](std::optional<Response> refusal) {
+                     mailbox->post([this, &at, id, weak, asked, refusal = std::move(refusal)]() mutable {
+                       const auto waiting = weak.lock();
+                       if (!waiting || waiting->closed()) return;
+                       at.in_review.erase(id);
+                       if (refusal) return waiting->answer(*std::move(refusal));
+                       if (const auto kept = asked.lock())
+                         answer(at.site, *waiting, kept, detail::Peer::reviewed);
+                     });
+                   });
   }
 
   void forget(Serving& at, detail::ConnectionTable::Id id, bool timed_out) {
@@ -338,6 +358,7 @@ class Server::Impl final {
   boost::asio::io_context handlers_;               // run by the workers
   const boost::asio::executor_work_guard<boost::asio::io_context::executor_type> handlers_stay_{
       handlers_.get_executor()};
+  std::atomic<std::size_t> waiting_ = 0;  // requests that no worker has taken
   boost::asio::steady_timer drain_limit_{context_};
   bool draining_ = false;  // used on the server's thread
   mutable Mutex mutex_;

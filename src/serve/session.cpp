@@ -93,7 +93,7 @@ void Session::on_read(ErrorCode error, std::size_t size) {
     case Phase::silent:
       input_.clear();
       return read_more();
-    default:  // a stream: the bytes belong to the next request, and wait
+    default:  // a request is being handled: the bytes belong to the next one, and wait
       if (input_.size() < limits_.read_size) read_more();
   }
 }
@@ -266,6 +266,10 @@ void Session::finish() {
   if (phase_ != Phase::busy) return close();
   keep_alive_ = false;
   if (writing_ && !end_) end_ = Ending::linger;
+}
+
+void Session::watch_client() {
+  if (phase_ == Phase::busy) read_more();
 }
 
 ByteStream& Session::upgrade() {

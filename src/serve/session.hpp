@@ -77,7 +77,7 @@ class EVENKEEL_API SessionHandler {
   virtual void on_closed(Session& session, bool timed_out) = 0;
 };
 
-/// A request is read only when the one before it is answered: what a client pipelines waits in the socket.
+/// A request is parsed only when the one before it is answered: what a client pipelines waits.
 /// Thread safety: one thread at a time (that of the context). Lifetime: keeps itself alive while an operation
 /// runs; the context outlives it.
 class EVENKEEL_API Session : public std::enable_shared_from_this<Session> {
@@ -89,6 +89,9 @@ class EVENKEEL_API Session : public std::enable_shared_from_this<Session> {
   void close() { close(false); }
   /// Ends the connection, after the answer to its request if one is being handled or sent. A stream is cut.
   void finish();
+  /// Reads on while the handler of a request takes its time, so that a client that leaves closes the session.
+  /// Not before upgrade().
+  void watch_client();
   bool closed() const { return phase_ == Phase::closed; }
 
   /// A body that is cut short, and the end of the connection that follows.

@@ -515,6 +515,61 @@ TEST_F(ServerConcurrency, StopWaitsForAnswersOnlyForSoLong) {
   stopping.join();
 }
 
+// Regression: a slow handler was followed by those of requests that nobody waited for any more.
+TEST_F(ServerConcurrency, ARequestWhoseClientHasLeftIsNotHandled) {
+  serve({}, {.workers = 1});
+  std::atomic<int> counted = 0;
+  server_->route(0, "/count", [&counted](const ServerCall& call) {
+    ++counted;
+    return echo(call);
+  });
+  SlowRoute slow(*server_);
+  RawClient running = client();
+  running.send(SlowRoute::request);
+  slow.wait();
+  {
+    RawClient impatient = client();
+    impatient.send("GET /count HTTP/1.1\r\nHost: h\r\n\r\n");
+    await("two connections", [this] { return server_->connections() == 2; });
+  }
+  await("the end of a connection", [this] { return server_->connections() == 1; });
+  slow.release();
+  EXPECT_THAT(ask("GET /count HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_EQ(counted.load(), 1);
+}
+
+TEST_F(ServerConcurrency, RequestsThatAWorkerHasNoTimeForAreBounded) {
+  serve({}, {.workers = 1, .max_waiting = 1});
+  SlowRoute slow(*server_);
+  RawClient running = client();
+  running.send(SlowRoute::request);
+  slow.wait();
+  RawClient one = client();
+  RawClient two = client();
+  for (RawClient* next : {&one, &two}) next->send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+  await("a refusal", [&] { return !one.is_silent() || !two.is_silent(); });
+  const bool first = !one.is_silent();
+  EXPECT_THAT((first ? one : two).read_answer(), StartsWith("HTTP/1.1 503 "));
+  slow.release();
+  EXPECT_THAT((first ? two : one).read_answer(), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THROW(Server({.max_waiting = 0}), std::invalid_argument);
+}
+
+// The worker's session reads while it is busy, and the second request comes then.
+TEST_F(ServerConcurrency, ARequestBehindOneThatIsHandledIsHandledOnce) {
+  serve({}, {.workers = 1});
+  SlowRoute slow(*server_);
+  RawClient one = client();
+  one.send(SlowRoute::request);
+  slow.wait();
+  one.send("GET /below/two HTTP/1.1\r\nHost: h\r\n\r\n");
+  slow.release();
+  EXPECT_THAT(one.read_answer(), EndsWith("GET /slow [] "));
+  EXPECT_THAT(one.read_answer(), EndsWith("GET /below/two [two] "));
+  one.send("GET /below/three HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(one.read_answer(), EndsWith("GET /below/three [three] "));
+}
+
 TEST_F(ServerConcurrency, RoutesMayBeAddedWhileItServes) {
   serve();
   std::jthread adding([this](const std::stop_token& stop) {

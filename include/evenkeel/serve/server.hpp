@@ -103,8 +103,10 @@ struct ServerOptions {
   Log log = {};
   std::string thread_name = "http";
   /// Threads that call the handlers, so that a slow one does not hold up the others; with all of them busy,
-  /// requests wait. 0: the server's own thread.
+  /// requests wait. A request whose client has closed the connection, or its sending side, meanwhile is not
+  /// handled. 0: the server's own thread.
   std::size_t workers = 0;
+  std::size_t max_waiting = 256;  ///< Requests that wait for a worker; further ones get 503. At least 1.
   /// Called first on the server's thread, with the thread's name.
   std::function<void(std::string_view thread)> on_thread_start = {};
   /// Maximum connections of a site. When it is reached, a new one evicts the one
@@ -150,6 +152,7 @@ EVENKEEL_API bool is_loopback_address(std::string_view address);
 /// the last add_site(). Lifetime: destruction calls stop().
 class EVENKEEL_API Server {
  public:
+  /// Throws std::invalid_argument for options that break their bounds.
   explicit Server(ServerOptions options = {});
   ~Server();
   Server(const Server&) = delete;
