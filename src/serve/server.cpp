@@ -96,6 +96,7 @@ class Server::Impl final {
   }
 
   void start() {
+    if (stopped_) throw std::invalid_argument("Server: stop() was called before start()");
     if (std::exchange(started_, true)) throw std::invalid_argument("Server: start() was called before");
     for (const auto& site : sites_) {
       site->load();

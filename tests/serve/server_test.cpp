@@ -230,6 +230,19 @@ TEST_F(ServerTest, NamesTheAddressInUse) {
   }
 }
 
+// Regression: its threads were started and never joined.
+TEST_F(ServerTest, RefusesToStartAfterItWasStopped) {
+  Server server;
+  server.add_site({});
+  server.stop();
+  try {
+    server.start();
+    FAIL() << "it was started";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(), "Server: stop() was called before start()");
+  }
+}
+
 TEST_F(ServerTest, NamesTheInvalidFile) {
   const Folder folder;
   const CertifiedKey authority = evenkeel::apiserver::make_authority();

@@ -168,7 +168,8 @@ class EVENKEEL_API Server {
   /// Error if it cannot be used; the old one then stays.
   void set_certificate(std::size_t site, const TlsPair& pair);
 
-  /// Starts listening. Throws Error with the address or file that failed.
+  /// Starts listening. Throws Error with the address or file that failed, and std::invalid_argument after
+  /// start() or stop().
   void start();
   /// Closes the listening sockets and the connections without a complete request. Requests that are being
   /// handled or wait for a worker are answered, with "Connection: close", for up to

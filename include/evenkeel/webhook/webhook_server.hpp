@@ -69,7 +69,8 @@ class EVENKEEL_API WebhookServer {
 
   /// Replaces the certificate; see http::Server::set_certificate().
   void set_certificate(const http::TlsPair& pair);
-  /// Starts listening. Throws Error with the address or file that failed.
+  /// Starts listening. Throws Error with the address or file that failed, and std::invalid_argument after
+  /// start() or stop().
   void start();
   /// Refuses new connections, answers the calls that have arrived, for up to 10 seconds, and joins the
   /// threads after running functions have returned. Idempotent.
