@@ -83,7 +83,7 @@ void Site::load() {
   if (has_files()) {
     certificate_files_.changed();
     load_certificate();
-  } else if (tls()) {
+  } else if (tls() && !has_certificate()) {  // else a newer one was set
     set_certificate(options_.tls_pair);
   }
   if (!options_.token_file.empty()) {
@@ -91,6 +91,11 @@ void Site::load() {
     token_files_.changed();
     load_token();
   }
+}
+
+bool Site::has_certificate() {
+  MutexLock lock(mutex_);
+  return context_ != nullptr;
 }
 
 void Site::load_certificate() {

@@ -44,7 +44,8 @@ class Site {
   void set_certificate(const TlsPair& pair) EVENKEEL_EXCLUDES(mutex_);
 
   void route(std::string path, Routes::Entry entry) EVENKEEL_EXCLUDES(mutex_);
-  /// Reads the files. Throws Error with the name of the invalid one.
+  /// Reads the files, or uses the pair of the options unless set_certificate() was called. Throws Error with
+  /// the name of the invalid file.
   void load();
   /// Returns the stream of a new connection, with the current certificate.
   std::unique_ptr<ByteStream> open(Tcp::socket socket);
@@ -64,6 +65,7 @@ class Site {
   };
 
   bool has_files() const { return !options_.tls.certificate.empty(); }
+  bool has_certificate() EVENKEEL_EXCLUDES(mutex_);
   std::optional<Matched> match(const std::string& path) EVENKEEL_EXCLUDES(mutex_);
   std::optional<Response> refusal_of(const RouteOptions& options, const Request& request, Peer peer);
   void refresh_certificate();

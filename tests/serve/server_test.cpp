@@ -315,6 +315,21 @@ TEST_F(ServerTest, CertificatesAreReadAgainWhenTheyChange) {
   EXPECT_EQ(old->fetch({.target = "/echo"}).status, 200);
 }
 
+TEST_F(ServerTest, ACertificateThatIsSetBeforeTheStartReplacesThatOfTheOptions) {
+  const CertifiedKey old_authority = evenkeel::apiserver::make_authority();
+  const CertifiedKey authority = evenkeel::apiserver::make_authority();
+  const auto pair = [](const CertifiedKey& signer) {
+    const auto made = evenkeel::apiserver::make_server_certificate(signer, {"127.0.0.1"});
+    return TlsPair{.certificate = made.certificate, .key = made.key};
+  };
+  server_ = std::make_unique<Server>();
+  server_->add_site({.tls_pair = pair(old_authority)});
+  server_->route(0, "/echo", echo);
+  server_->set_certificate(0, pair(authority));
+  server_->start();
+  EXPECT_EQ(transport(authority.certificate)->fetch({.target = "/echo"}).status, 200);
+}
+
 TEST_F(ServerTest, SeveralSitesOnOneThreadHaveRoutesOfTheirOwn) {
   std::atomic<int> threads = 0;
   server_ = std::make_unique<Server>(ServerOptions{.on_thread_start = [&](std::string_view name) {

@@ -164,8 +164,8 @@ class EVENKEEL_API Server {
   /// matching route wins. Replaces the previous handler of the path.
   void route(std::size_t site, std::string path, Handler handler, RouteOptions options = {});
 
-  /// Replaces the certificate of a site with SiteOptions::tls_pair; open connections keep theirs. Throws
-  /// Error if it cannot be used; the old one then stays.
+  /// Replaces the certificate of a site with SiteOptions::tls_pair, before start() or later; open connections
+  /// keep theirs. Throws Error if it cannot be used; the old one then stays.
   void set_certificate(std::size_t site, const TlsPair& pair);
 
   /// Starts listening. Throws Error with the address or file that failed, and std::invalid_argument after
