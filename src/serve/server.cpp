@@ -62,6 +62,45 @@ class Mailbox {
   boost::asio::io_context* context_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
+/// Threads that call handlers. Thread safety: start() and stop() on one thread; call() concurrently with
+/// itself.
+class Workers {
+ public:
+  void start(std::size_t count, std::size_t first, const ServerOptions& options) {
+    for (std::size_t number = first; number < first + count; ++number) {
+      threads_.emplace_back([this, number, &options] {
+        if (options.on_thread_start)
+          options.on_thread_start(options.thread_name + "-" + std::to_string(number));
+        context_.run();
+      });
+    }
+  }
+  /// Returns false if `limit` functions wait for a thread already.
+  bool call(std::function<void()> function, std::size_t limit) {
+    if (waiting_.fetch_add(1) >= limit) {
+      --waiting_;
+      return false;
+    }
+    boost::asio::post(context_, [this, function = std::move(function)] {
+      --waiting_;
+      function();
+    });
+    return true;
+  }
+  /// Drops the functions that wait, and returns when the others have.
+  void stop() {
+    context_.stop();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+ private:
+  boost::asio::io_context context_;
+  const boost::asio::executor_work_guard<boost::asio::io_context::executor_type> stay_{
+      context_.get_executor()};
+  std::atomic<std::size_t> waiting_ = 0;
+  std::vector<std::thread> threads_;
+};
+
 detail::SessionLimits limits_of(const ServerOptions& options) {
   return {.max_header = options.max_header,
           .max_body = options.max_body,
@@ -113,21 +152,16 @@ class Server::Impl final {
       if (options_.on_thread_start) options_.on_thread_start(options_.thread_name);
       context_.run();
     });
-    for (std::size_t number = 0; number < options_.workers; ++number) {
-      workers_.emplace_back([this, number] {
-        if (options_.on_thread_start)
-          options_.on_thread_start(options_.thread_name + "-" + std::to_string(number));
-        handlers_.run();
-      });
-    }
+    workers_.start(options_.workers, 0, options_);
+    reserved_workers_.start(options_.reserved_workers, options_.workers, options_);
   }
 
   void stop() noexcept {
     if (stopped_.exchange(true) || !thread_.joinable()) return;
     boost::asio::post(context_, [this] { end_all(); });
     thread_.join();
-    handlers_.stop();
-    for (std::thread& worker : workers_) worker.join();
+    workers_.stop();
+    reserved_workers_.stop();
   }
 
   std::uint16_t port(std::size_t number) const { return serving(number).listener->port(); }
@@ -207,17 +241,21 @@ class Server::Impl final {
   // Calls the handler: here, or on a worker, which skips a request that its connection has dropped.
   void answer(detail::Site& site, detail::Session& session, const std::shared_ptr<const Request>& request,
               detail::Peer peer) {
-    if (options_.workers == 0) return session.answer(site.answer(*request, peer));
-    if (waiting_.fetch_add(1) >= options_.max_waiting) {
-      --waiting_;
-      return session.answer(detail::plain_answer(503, "503 too many requests wait\n"));
-    }
-    session.watch_client();
-    boost::asio::post(handlers_, [this, &site, weak = session.weak_from_this(),
-                                  asked = std::weak_ptr<const Request>(request), peer] {
-      --waiting_;
+    Workers* const workers = workers_for(site, *request);
+    if (workers == nullptr) return session.answer(site.answer(*request, peer));
+    const auto handle = [this, &site, weak = session.weak_from_this(),
+                         asked = std::weak_ptr<const Request>(request), peer] {
       if (const auto kept = asked.lock()) hand_back(weak, site.answer(*kept, peer));
-    });
+    };
+    if (!workers->call(handle, options_.max_waiting))
+      return session.answer(detail::plain_answer(503, "503 too many requests wait\n"));
+    session.watch_client();
+  }
+
+  // Returns null for the server's own thread.
+  Workers* workers_for(detail::Site& site, const Request& request) {
+    if (options_.reserved_workers > 0 && site.is_reserved(request)) return &reserved_workers_;
+    return options_.workers > 0 ? &workers_ : nullptr;
   }
 
   // Called by a worker.
@@ -356,15 +394,12 @@ class Server::Impl final {
   boost::asio::io_context context_{1};
   const std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>(context_);
   std::vector<std::unique_ptr<Serving>> serving_;  // complete before the thread starts
-  boost::asio::io_context handlers_;               // run by the workers
-  const boost::asio::executor_work_guard<boost::asio::io_context::executor_type> handlers_stay_{
-      handlers_.get_executor()};
-  std::atomic<std::size_t> waiting_ = 0;  // requests that no worker has taken
   boost::asio::steady_timer drain_limit_{context_};
   bool draining_ = false;  // used on the server's thread
   mutable Mutex mutex_;
   std::thread thread_;
-  std::vector<std::thread> workers_;
+  Workers workers_;
+  Workers reserved_workers_;
 };
 
 Server::Server(ServerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}

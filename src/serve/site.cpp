@@ -180,6 +180,11 @@ std::optional<AccessQuestion> Site::question(const Request& request) {
   return question;
 }
 
+bool Site::is_reserved(const Request& request) {
+  const auto matched = match(parse_target(request.target).path);
+  return matched && matched->entry.options.reserved;
+}
+
 std::optional<Response> Site::refusal_of(const RouteOptions& options, const Request& request, Peer peer) {
   RouteOptions open = options;
   if (peer == Peer::reviewed) open.access = RouteAccess::anyone;

@@ -54,6 +54,8 @@ class Site {
   void review(const AccessQuestion& question, AccessDecided decided) const {
     options_.access_review(question, std::move(decided));
   }
+  /// Returns true if the route of the request is a reserved one.
+  bool is_reserved(const Request& request) EVENKEEL_EXCLUDES(mutex_);
   /// Finds the route, checks access and calls the handler. Never throws.
   Response answer(const Request& request, Peer peer) EVENKEEL_EXCLUDES(mutex_);
 

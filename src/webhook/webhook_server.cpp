@@ -23,9 +23,12 @@ constexpr std::size_t connections = 1024;
 http::ServerOptions server_options(const WebhookServerOptions& options,
                                    const WebhookServerEnvironment& environment) {
   if (options.workers == 0) throw std::invalid_argument("WebhookServerOptions: workers is 0");
+  if (options.conversion_workers == 0)
+    throw std::invalid_argument("WebhookServerOptions: conversion_workers is 0");
   return {.log = environment.log,
           .thread_name = "webhooks",
           .workers = options.workers,
+          .reserved_workers = options.conversion_workers,
           .on_thread_start = environment.on_thread_start,
           .max_connections = connections,
           .max_connections_of_peer = connections,
@@ -153,7 +156,9 @@ class WebhookServer::Impl {
                     meter->ended(path, response.status, clock->now() - began);
                     return response;
                   },
-                  {.access = http::RouteAccess::anyone, .methods = {http::Method::post}});
+                  {.access = http::RouteAccess::anyone,
+                   .methods = {http::Method::post},
+                   .reserved = kind == detail::WebhookKind::conversion});
   }
 
   const http::TlsFiles files_;

@@ -44,16 +44,40 @@ http::Request review_of(const char* path, const char* image) {
 }
 
 struct Running {
-  http::TlsPair authority = detail::make_authority("test", today());
-  WebhookServer server{{.address = "127.0.0.1:0", .workers = 2},
-                       detail::make_serving(authority, {"127.0.0.1"}, today())};
+  explicit Running(std::size_t workers = 2)
+      : server({.address = "127.0.0.1:0", .workers = workers},
+               detail::make_serving(authority, {"127.0.0.1"}, today())) {}
 
+  http::TlsPair authority = detail::make_authority("test", today());
+  WebhookServer server;
+
+  http::Response send(http::Request request) const {
+    request.deadline = real_clock()->now() + 60s;  // ends a test that hangs
+    return http::make_curl_transport({.server = server.url(), .tls = {.ca_data = authority.certificate}})
+        ->fetch(std::move(request));
+  }
   http::Response post(const char* image) const {
-    const auto client =
-        http::make_curl_transport({.server = server.url(), .tls = {.ca_data = authority.certificate}});
-    return client->fetch(review_of("/validate-demo-example-com-v2-website", image));
+    return send(review_of("/validate-demo-example-com-v2-website", image));
+  }
+  /// Asks for a conversion of a Website to `version`.
+  http::Response convert(const char* version) const {
+    const Json site = Json::parse(R"({"apiVersion":"demo.example.com/v1","kind":"Website",
+        "metadata":{"name":"web","namespace":"default"},"spec":{"size":3,"image":"nginx"}})");
+    Json review = Json::object({{"apiVersion", "apiextensions.k8s.io/v1"}, {"kind", "ConversionReview"}});
+    review["request"] =
+        Json::object({{"uid", "u"}, {"desiredAPIVersion", version}, {"objects", Json::array({site})}});
+    return send({.method = http::Method::post,
+                 .target = std::string(convert_path),
+                 .headers = {{"Content-Type", "application/json"}},
+                 .body = review.dump()});
   }
 };
+
+Conversion websites() {
+  return conversion_through<Website>().converts<OldWebsite>(
+      [](const OldWebsite& from, Website& to) { to.spec.replicas = from.spec.size; },
+      [](const Website& from, OldWebsite& to) { to.spec.size = from.spec.replicas.value_or(1); });
+}
 
 TEST(WebhookServerConcurrency, AnswersOverTlsAndCounts) {
   Running running;
@@ -92,6 +116,18 @@ TEST(WebhookServerConcurrency, AnswersOthersWhileAFunctionIsSlow) {
   slow.join();
 }
 
+// Regression: validators that read objects in another version than the stored one made the API server ask for
+// a conversion, for which they had left no thread.
+TEST(WebhookServerConcurrency, ConvertsWhileAllFunctionsOfWebhooksWait) {
+  Running running(1);
+  running.server.add(websites());
+  running.server.add(webhook_for<Website>().validates([&](const Validation<Website>&) {
+    return ValidationResult::deny(running.convert("demo.example.com/v2").body);
+  }));
+  running.server.start();
+  EXPECT_THAT(running.post("any").body, HasSubstr(R"(\"replicas\":3)"));
+}
+
 TEST(WebhookServerConcurrency, AFunctionThatRunsWhenItStopsIsAnswered) {
   Running running;
   std::promise<void> entered;
@@ -102,14 +138,12 @@ TEST(WebhookServerConcurrency, AFunctionThatRunsWhenItStopsIsAnswered) {
     return ValidationResult::allow();
   }));
   running.server.start();
-  const std::string url = running.server.url();
   auto slow = std::async(std::launch::async, [&] { return running.post("slow").body; });
   entered.get_future().wait();
   std::thread stopping([&] { running.server.stop(); });
   await("a refused connection", [&] {
     try {
-      http::make_curl_transport({.server = url, .tls = {.ca_data = running.authority.certificate}})
-          ->fetch({.target = "/"});
+      running.send({.target = "/"});
       return false;
     } catch (const TransportError&) {
       return true;

@@ -66,6 +66,7 @@ enum class RouteAccess : std::uint8_t {
 struct RouteOptions {
   RouteAccess access = RouteAccess::token;
   std::vector<Method> methods = {Method::get};  ///< Others get 405. HEAD is allowed if GET is.
+  bool reserved = false;  ///< Handled by ServerOptions::reserved_workers, if there are some.
 };
 
 /// A request whose client a review accepts or refuses.
@@ -106,7 +107,11 @@ struct ServerOptions {
   /// requests wait. A request whose client has closed the connection, or its sending side, meanwhile is not
   /// handled. 0: the server's own thread.
   std::size_t workers = 0;
-  std::size_t max_waiting = 256;  ///< Requests that wait for a worker; further ones get 503. At least 1.
+  /// Further threads, which call only the handlers of routes with RouteOptions::reserved: these do not wait
+  /// for those of others, which may depend on them.
+  std::size_t reserved_workers = 0;
+  std::size_t max_waiting =
+      256;  ///< Requests that wait for a worker of either kind; further ones get 503. At least 1.
   /// Called first on the server's thread, with the thread's name.
   std::function<void(std::string_view thread)> on_thread_start = {};
   /// Maximum connections of a site. When it is reached, a new one evicts the one

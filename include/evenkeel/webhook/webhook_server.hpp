@@ -34,8 +34,11 @@ struct WebhookServerOptions {
   WebhookService service = {};
   /// Certificates that the program makes, shares with its replicas and injects, if there are no files.
   CertificateOptions certificates = {};
-  /// Threads that call the functions; with all of them busy, requests wait.
+  /// Threads that call the functions of webhooks; with all of them busy, their calls wait. At least 1.
   std::size_t workers = 16;
+  /// Threads that call the functions of conversions, apart from those above: the API server has to convert
+  /// what a function of a webhook reads in another version than the stored one. At least 1.
+  std::size_t conversion_workers = 4;
 
   bool serves() const { return !address.empty() && address != "0"; }
 };
@@ -49,9 +52,11 @@ struct WebhookServerEnvironment {
 };
 
 /// Serves webhooks and conversions over HTTPS, each on the path that kubebuilder gives it. A manager has one;
-/// a program without a manager can run one by itself. Functions run on dedicated threads: a slow one delays
-/// neither the others nor the probes of the manager. Thread safety: all members may be called concurrently,
-/// except start(), which is called once. Lifetime: destruction calls stop().
+/// a program without a manager can run one by itself. Functions run on dedicated threads: a slow one does not
+/// delay the probes of the manager, and others only while all WebhookServerOptions::workers are busy; it
+/// never delays conversions, which have threads of their own. At most 256 calls of either kind wait; further
+/// ones get 503. Thread safety: all members may be called concurrently, except start(), which is called once.
+/// Lifetime: destruction calls stop().
 class EVENKEEL_API WebhookServer {
  public:
   /// `pair` is the first certificate if `options` names no files. Throws std::invalid_argument for invalid
