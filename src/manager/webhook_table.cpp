@@ -4,6 +4,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "webhook/taken_path.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
@@ -21,9 +23,8 @@ void WebhookTable::add(Webhook webhook) {
   MutexLock lock(mutex_);
   check_open(closed_, webhook.resource());
   for (const Webhook& known : webhooks_) {
-    if (known.resource() == webhook.resource())
-      throw std::invalid_argument("Manager: " + webhook.resource().kind + " (" +
-                                  webhook.resource().api_version() + ") has webhooks already");
+    if (mutate_path(known.resource()) == mutate_path(webhook.resource()))
+      throw std::invalid_argument("Manager: " + taken_path(known, webhook));
   }
   webhooks_.push_back(std::move(webhook));
 }

@@ -9,6 +9,7 @@
 #include <evenkeel/webhook/webhook_server.hpp>
 
 #include "base/files.hpp"
+#include "webhook/taken_path.hpp"
 #include "webhook/webhook_meter.hpp"
 #include "webhook/x509.hpp"
 
@@ -62,9 +63,8 @@ class WebhookServer::Impl {
     {
       MutexLock lock(mutex_);
       for (const auto& known : webhooks_) {
-        if (known->resource() == webhook->resource())
-          throw std::invalid_argument("WebhookServer: " + webhook->resource().kind + " (" +
-                                      webhook->resource().api_version() + ") has webhooks already");
+        if (mutate_path(known->resource()) == mutate_path(webhook->resource()))
+          throw std::invalid_argument("WebhookServer: " + detail::taken_path(*known, *webhook));
       }
       webhooks_.push_back(webhook);
     }
@@ -73,9 +73,9 @@ class WebhookServer::Impl {
   }
 
   void add(Conversion conversion) {
-    auto all = std::make_shared<std::vector<Conversion>>();
     {
       MutexLock lock(mutex_);
+      auto all = std::make_shared<std::vector<Conversion>>();
       if (conversions_) *all = *conversions_;
       for (const Conversion& known : *all) {
         if (known.hub().group == conversion.hub().group && known.hub().kind == conversion.hub().kind)
@@ -83,12 +83,11 @@ class WebhookServer::Impl {
                                       conversion.hub().group + ") has a conversion already");
       }
       all->push_back(std::move(conversion));
-      conversions_ = all;
+      if (std::exchange(conversions_, std::move(all))) return;  // the handler takes the new ones
     }
     serve(std::string(convert_path), detail::WebhookKind::conversion,
-          [all = std::shared_ptr<const std::vector<Conversion>>(all)](const http::Request& request,
-                                                                      std::string& failure) {
-            return answer_conversion(*all, request, failure);
+          [this](const http::Request& request, std::string& failure) {
+            return answer_conversion(*conversions(), request, failure);
           });
   }
 
@@ -132,6 +131,11 @@ class WebhookServer::Impl {
 
  private:
   using Answer = std::function<http::Response(const http::Request& request, std::string& failure)>;
+
+  std::shared_ptr<const std::vector<Conversion>> conversions() const {
+    MutexLock lock(mutex_);
+    return conversions_;
+  }
 
   void route(const std::shared_ptr<const Webhook>& webhook, WebhookVerb verb, const std::string& path) {
     serve(path, detail::WebhookKind::admission,

@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -168,6 +170,41 @@ TEST(WebhookServerConcurrency, ServesWithAReplacedCertificate) {
   running.server.set_certificate(
       detail::make_serving(running.authority, {"127.0.0.1"}, {now - 2h, now - 1h}));
   EXPECT_EQ(running.server.problem(), "the certificate of the webhooks has expired");
+}
+
+// Regression: the second one silently replaced the first.
+TEST(WebhookServer, RefusesASecondWebhookOfAPath) {
+  Running running;
+  const auto add = [&](ResourceId resource) -> std::string {
+    try {
+      running.server.add(webhook_for(std::move(resource)).validates([](const Validation<DynamicObject>&) {
+        return ValidationResult::allow();
+      }));
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return {};
+  };
+  EXPECT_EQ(add({"a-b.c", "v1", "Site", "sites"}), "");
+  EXPECT_EQ(add({"a-b.c", "v1", "Site", "webpages"}), "WebhookServer: Site (a-b.c/v1) has webhooks already");
+  EXPECT_EQ(add({"a.b-c", "v1", "Site", "sites"}),
+            "WebhookServer: Site (a.b-c/v1) has the paths of a-b.c/v1: /mutate-a-b-c-v1-site");
+  EXPECT_EQ(add({"a-b.c", "v2", "Site", "sites"}), "");
+}
+
+TEST(WebhookServerConcurrency, ConversionsAreAddedConcurrently) {
+  Running running;
+  running.server.start();
+  std::vector<std::thread> adding;
+  for (int number = 0; number < 8; ++number) {
+    adding.emplace_back([&running, number] {
+      const ResourceId hub{"demo.example.com", "v2", "Kind" + std::to_string(number), "kinds"};
+      running.server.add(Conversion({.resource = hub}));
+    });
+  }
+  running.server.add(websites());
+  for (std::thread& thread : adding) thread.join();
+  EXPECT_THAT(running.convert("demo.example.com/v2").body, HasSubstr(R"("replicas":3)"));
 }
 
 TEST(WebhookServer, RefusesToServeWithoutACertificate) {

@@ -67,7 +67,8 @@ class EVENKEEL_API WebhookServer {
   WebhookServer(const WebhookServer&) = delete;
   WebhookServer& operator=(const WebhookServer&) = delete;
 
-  /// Adds webhooks. Throws std::invalid_argument if the kind has some already.
+  /// Adds webhooks. Throws std::invalid_argument if the kind has some already, or if the names of another
+  /// group and kind lead to the same path.
   void add(Webhook webhook);
   /// Adds a conversion. Throws std::invalid_argument if the kind has one already.
   void add(Conversion conversion);
