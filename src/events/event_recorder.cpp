@@ -270,6 +270,7 @@ bool EventRecorder::Impl::flush(Duration limit) {
   lock.unlock();
   if (left > 0 && state_->options.threads > 0)
     state_->options.log.warn("events are not written yet", {{"waiting", left}});
+  if (state_->options.threads == 0 && state_->options.on_work) state_->options.on_work();
   return left == 0;
 }
 

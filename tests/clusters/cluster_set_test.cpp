@@ -296,6 +296,36 @@ TEST_F(ClusterSetConcurrency, EventsAreWrittenInTheClusterOfTheirObject) {
   running.stop();
 }
 
+// Regression: the cluster left after EventRecorderOptions::flush_limit, without the number of the series.
+TEST_F(ClusterSetConcurrency, AClusterThatLeavesWritesTheNumbersOfItsSeries) {
+  ManagerOptions options = fleet.options();
+  options.clusters.events.flush_limit = 24h;
+  fleet.at("eu");
+  Manager manager(fleet.home.client(), options);
+  manager.add(marks_gadgets());
+  manager.clusters().engage(Fleet::described("eu"));
+  Running running(manager);
+  fleet.wait_until([&] { return manager.clusters().find("eu") != nullptr; });
+  const auto record = [&] {
+    const Gadget web{.metadata = {.name = "web", .namespace_ = "default"}, .spec = {}, .status = {}};
+    manager.clusters().find("eu")->events().event(web, EventSeverity::normal, "Seen", "it is there");
+  };
+  const auto number = [&] {
+    const Json all = fleet.at("eu").get("/apis/events.k8s.io/v1/namespaces/default/events")["items"];
+    if (all.size() == 0) return std::int64_t{0};
+    return all[0].at({"series", "count"}).integer_or(1);
+  };
+  record();
+  fleet.wait_until([&] { return number() == 1; });
+  record();
+  fleet.wait_until([&] { return number() == 2; });
+  for (int i = 0; i < 3; ++i) record();
+  manager.clusters().disengage("eu");
+  fleet.wait_until([&] { return !manager.clusters().status("eu"); });
+  EXPECT_EQ(number(), 5);
+  running.stop();
+}
+
 TEST_F(ClusterSetConcurrency, LogsMetricsAndExplanationsNameTheCluster) {
   fleet.at("eu").create_gadget("web");
   Manager manager(fleet.home.client(), fleet.options());

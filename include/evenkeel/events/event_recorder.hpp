@@ -72,8 +72,8 @@ class EVENKEEL_API EventRecorder {
               std::string_view message, const EventOptions& options = {});
 
   /// Blocks until all recorded Events and the numbers of all series are written or given up, at most for
-  /// `limit`. Returns false, and logs it, if some are left. Without threads, returns at once, and
-  /// logs nothing.
+  /// `limit`. Returns false, and logs it, if some are left. Without threads, calls
+  /// EventRecorderOptions::on_work, returns at once, and logs nothing.
   bool flush(Duration limit);
   const EventRecorderOptions& options() const noexcept;
   /// Passes the metrics to `sink`; docs/metrics.md lists them.
