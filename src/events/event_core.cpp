@@ -37,7 +37,9 @@ std::string EventCore::name_for(const EventRecord& record, WallTime wall) {
 
 // Returns the Event that this one repeats, or a new one.
 EventCore::Shared EventCore::counted(const std::string& key, EventRecord& record, WallTime wall) {
-  Shared& slot = events_.at(key, [this](const Shared& forgotten) { write_number(forgotten); });
+  Shared& slot = events_.at(key, [this](const Shared& forgotten) {
+    if (!write_number(forgotten)) ++totals_.dropped;
+  });
   if (!slot) {
     slot = std::make_shared<CountedEvent>();
     slot->name = name_for(record, wall);
@@ -72,7 +74,7 @@ bool EventCore::on_event(EventRecord record, TimePoint now, WallTime wall) {
 
 bool EventCore::enqueue(const Shared& event) {
   if (event->queued) return true;
-  if (waiting() >= options_.limits.queue) {
+  if (queue_.size() + (current_ ? 1 : 0) >= options_.limits.queue) {
     ++totals_.dropped;
     return false;
   }
@@ -81,13 +83,21 @@ bool EventCore::enqueue(const Shared& event) {
   return true;
 }
 
+// New Events come before the numbers of series.
+bool EventCore::take_next() {
+  if (queue_.empty() && numbers_.empty() && flushing_) flush();
+  std::deque<Shared>& next = queue_.empty() ? numbers_ : queue_;
+  if (next.empty()) return false;
+  current_ = std::move(next.front());
+  (queue_.empty() ? current_->number_queued : current_->queued) = false;
+  next.pop_front();
+  return true;
+}
+
 std::optional<EventWrite> EventCore::next_write(TimePoint now) {
   if (writing_ || (retry_at_ && now < *retry_at_)) return std::nullopt;
   retry_at_.reset();
-  while (!current_ && !queue_.empty()) {
-    current_ = std::move(queue_.front());
-    queue_.pop_front();
-    current_->queued = false;
+  while (!current_ && take_next()) {
     tries_ = collisions_ = 0;
     if (!is_worth_writing(*current_)) current_.reset();
   }
@@ -148,19 +158,23 @@ bool EventCore::is_worth_writing(const CountedEvent& event) const {
   return event.count != event.written && event.count != event.given_up;
 }
 
-// Queues the number of a series that was not written. core/v1 has none: what its filter kept back stays so.
-void EventCore::write_number(const Shared& event) {
-  if (options_.api == EventApi::core_v1 || !is_worth_writing(*event)) return;
+// Queues the number of a series that was not written; returns false if there is no place. core/v1 has none:
+// what its filter kept back stays so.
+bool EventCore::write_number(const Shared& event) {
+  if (options_.api == EventApi::core_v1 || !is_worth_writing(*event)) return true;
   // The write that goes on, or the next try, may have the number already.
-  if (event == current_ && (!writing_ || event->count == sent_count_)) return;
-  enqueue(event);
+  if (event == current_ && (!writing_ || event->count == sent_count_)) return true;
+  if (event->queued || event->number_queued) return true;
+  if (numbers_.size() >= options_.limits.remembered) return false;
+  event->number_queued = true;
+  numbers_.push_back(event);
+  return true;
 }
 
+// A series whose number has no place stays until the next scan.
 void EventCore::end_series(TimePoint now) {
   events_.erase_if([&](const Shared& event) {
-    if (now - event->last_at < options_.limits.series_end) return false;
-    write_number(event);
-    return true;
+    return now - event->last_at >= options_.limits.series_end && write_number(event);
   });
 }
 
@@ -180,7 +194,8 @@ void EventCore::on_timeout(TimePoint now) {
 }
 
 void EventCore::flush() {
-  events_.for_each([this](const Shared& event) { write_number(event); });
+  flushing_ = false;
+  events_.for_each([this](const Shared& event) { flushing_ = !write_number(event) || flushing_; });
 }
 
 std::optional<TimePoint> EventCore::next_write_due(TimePoint now) const {

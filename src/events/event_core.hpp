@@ -32,6 +32,7 @@ struct CountedEvent {
   WallTime last = {};
   TimePoint last_at = {};
   bool queued = false;
+  bool number_queued = false;
 };
 
 /// A request to write an Event: a creation if the server has none, else a patch of the number.
@@ -51,7 +52,7 @@ enum class WriteEnd : std::uint8_t {
 struct EventTotals {
   std::uint64_t recorded = 0;  ///< Events that were recorded.
   std::uint64_t written = 0;   ///< Requests that succeeded.
-  std::uint64_t dropped = 0;   ///< Events that the full queue had no place for.
+  std::uint64_t dropped = 0;   ///< Events and numbers that a full queue had no place for.
   std::uint64_t filtered = 0;  ///< Events that the spam filter kept back.
   std::uint64_t failed = 0;    ///< Writes that were rejected, or given up.
 };
@@ -67,7 +68,8 @@ struct EventCoreOptions {
 /// A repetition changes a number and costs no place in the queue: what is written is the state at the time of
 /// the write. core/v1: each repetition is written, similar Events are combined, and an object that causes
 /// many is slowed down. events.k8s.io/v1: the first repetition makes a series; its number is written when it
-/// has ended, and every half hour.
+/// has ended, and every half hour. Numbers wait in a queue of their own behind new Events, which therefore
+/// lose no places to them: at most EventLimits::remembered, and further ones are queued once it is empty.
 ///
 /// Driver:
 ///  1. calls on_event() for each recorded Event;
@@ -96,8 +98,9 @@ class EventCore {
   /// Returns the time of the next write, without timeouts of series.
   std::optional<TimePoint> next_write_due(TimePoint now) const;
   bool is_writing() const { return writing_; }
-  bool idle() const { return !current_ && queue_.empty(); }
-  std::size_t waiting() const { return queue_.size() + (current_ ? 1 : 0); }
+  bool idle() const { return waiting() == 0 && !flushing_; }
+  /// Number of writes that wait or go on.
+  std::size_t waiting() const { return queue_.size() + numbers_.size() + (current_ ? 1 : 0); }
   const EventTotals& totals() const { return totals_; }
 
  private:
@@ -106,7 +109,8 @@ class EventCore {
   std::string name_for(const EventRecord& record, WallTime wall);
   Shared counted(const std::string& key, EventRecord& record, WallTime wall);
   bool enqueue(const Shared& event);
-  void write_number(const Shared& event);
+  bool take_next();
+  bool write_number(const Shared& event);
   bool is_worth_writing(const CountedEvent& event) const;
   void give_up();
   void retry(TimePoint now);
@@ -117,6 +121,8 @@ class EventCore {
   SpamFilter filter_;
   LruTable<Shared> events_;
   std::deque<Shared> queue_;
+  std::deque<Shared> numbers_;   // series whose numbers are to be written
+  bool flushing_ = false;        // flush() had no place for some
   Shared current_;               // that is being written, or waits for another try
   std::int64_t sent_count_ = 0;  // number in the request
   bool writing_ = false;         // a request was sent

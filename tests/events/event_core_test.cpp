@@ -301,7 +301,63 @@ TEST_F(EventCoreTest, WritesTheNumberOfASeriesThatItForgets) {
     write();
   }
   record(about("b"));
-  EXPECT_EQ(write(), (Lines{"patch 3 no image", "create 1 no image"}));
+  EXPECT_EQ(write(), (Lines{"create 1 no image", "patch 3 no image"}));
+}
+
+// Regression: the numbers filled the queue, and what had no place in it was dropped.
+TEST_F(EventCoreTest, TheNumbersOfManySeriesTakeNoPlacesOfNewEvents) {
+  use(EventApi::events_v1, {.queue = 2});
+  for (const char* name : {"a", "b", "c", "d"}) {
+    for (int i = 0; i < 3; ++i) {
+      record(about(name));
+      write();
+    }
+  }
+  core->flush();
+  EXPECT_EQ(core->waiting(), 4U);
+  EXPECT_TRUE(record(about("new")));
+  EXPECT_EQ(write(), (Lines{"create 1 no image", "patch 3 no image", "patch 3 no image", "patch 3 no image",
+                            "patch 3 no image"}));
+  EXPECT_TRUE(core->idle());
+  EXPECT_EQ(core->totals().dropped, 0U);
+}
+
+/// Two series that are remembered, and the numbers of two forgotten ones, which fill the places for numbers.
+class EventCoreWithoutPlaces : public EventCoreTest {
+ protected:
+  EventCoreWithoutPlaces() {
+    use(EventApi::events_v1, {.remembered = 2});
+    for (int i = 0; i < 3; ++i) {
+      record(about("a", "a"));
+      record(about("b", "b"));
+      write();
+    }
+    for (int i = 0; i < 3; ++i) {
+      for (const char* name : {"c", "d"}) {
+        record(about(name, name));
+        if (i == 2) continue;
+        EXPECT_TRUE(core->next_write(now_));
+        core->on_written(WriteEnd::done, now_);
+      }
+    }
+    EXPECT_EQ(core->waiting(), 2U);
+  }
+};
+
+TEST_F(EventCoreWithoutPlaces, ASeriesThatEndsStaysUntilItsNumberHasAPlace) {
+  pass(6min);
+  EXPECT_EQ(write(), (Lines{"patch 3 a", "patch 3 b"}));
+  pass(6min);
+  EXPECT_EQ(write(), (Lines{"patch 3 d", "patch 3 c"}));
+  EXPECT_EQ(core->totals().dropped, 0U);
+  EXPECT_EQ(core->next_due(now_ + 24h), std::nullopt) << "nothing is remembered";
+}
+
+TEST_F(EventCoreWithoutPlaces, AFlushGoesOnWhenThereArePlacesAgain) {
+  core->flush();
+  EXPECT_EQ(core->waiting(), 2U);
+  EXPECT_EQ(write(), (Lines{"patch 3 a", "patch 3 b", "patch 3 d", "patch 3 c"}));
+  EXPECT_TRUE(core->idle());
 }
 
 TEST_F(EventCoreTest, NamesEventsByObjectAndTimeNeverTwiceTheSame) {
