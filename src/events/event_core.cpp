@@ -116,8 +116,7 @@ void EventCore::on_written(WriteEnd end, TimePoint now) {
     current_->written = 0;  // the next write creates it
     return;
   }
-  // After a failed try, the object of this name is the one that was sent, and its answer was lost.
-  if (end == WriteEnd::already_exists && created && tries_ > 0) end = WriteEnd::done;
+  if (end == WriteEnd::already_exists && created && tries_ > 0) return find_own();
   switch (end) {
     case WriteEnd::done:
       ++totals_.written;
@@ -136,7 +135,17 @@ void EventCore::on_written(WriteEnd end, TimePoint now) {
   }
 }
 
+// After a failed try, the object of this name is one that was sent, and its answer was lost. It may have the
+// number of the first try, so a patch follows if that has grown.
+void EventCore::find_own() {
+  ++totals_.written;
+  current_->written = first_sent_;
+  tries_ = 0;
+  if (first_sent_ == sent_count_) current_.reset();
+}
+
 void EventCore::retry(TimePoint now) {
+  if (tries_ == 0) first_sent_ = sent_count_;
   if (++tries_ >= options_.limits.tries) return give_up();
   Duration delay = options_.limits.retry_delay;
   if (tries_ == 1) {

@@ -112,6 +112,7 @@ class EventCore {
   bool take_next();
   bool write_number(const Shared& event);
   bool is_worth_writing(const CountedEvent& event) const;
+  void find_own();
   void give_up();
   void retry(TimePoint now);
   void end_series(TimePoint now);
@@ -125,6 +126,7 @@ class EventCore {
   bool flushing_ = false;        // flush() had no place for some
   Shared current_;               // that is being written, or waits for another try
   std::int64_t sent_count_ = 0;  // number in the request
+  std::int64_t first_sent_ = 0;  // that of the first try, if it failed
   bool writing_ = false;         // a request was sent
   int tries_ = 0;                // of the current one that failed
   int collisions_ = 0;           // of its name with those of other Events

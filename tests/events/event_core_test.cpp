@@ -249,6 +249,23 @@ TEST_F(EventCoreTest, KnowsItsOwnEventIfTheAnswerToACreationWasLost) {
   EXPECT_EQ(core->totals().written, 1U);
 }
 
+// Regression: the retry's number was taken for the one on the server.
+TEST_F(EventCoreTest, PatchesItsOwnEventIfItWasRepeatedSinceTheLostAnswer) {
+  for (const EventApi api : {EventApi::events_v1, EventApi::core_v1}) {
+    use(api);
+    record(about("web"));
+    EXPECT_EQ(write(WriteEnd::failed), Lines{"create 1 no image"});
+    record(about("web"));
+    pass(5s);
+    const auto retried = core->next_write(now_);
+    ASSERT_TRUE(retried && retried->create);
+    EXPECT_EQ(retried->event->count, 2);
+    core->on_written(WriteEnd::already_exists, now_);
+    EXPECT_EQ(write(), Lines{"patch 2 no image"});
+    EXPECT_TRUE(core->idle());
+  }
+}
+
 TEST_F(EventCoreTest, WritesTheNumbersOfAllSeriesAtTheEnd) {
   use(EventApi::events_v1);
   for (int i = 0; i < 3; ++i) {
