@@ -33,6 +33,10 @@ ClusterSetOptions checked_set_options(ClusterSetOptions options) {
   require(options.threads > 0, "threads");
   require(options.blocking_threads > 0, "blocking_threads");
   require(options.failures_until_away > 0, "failures_until_away");
+  if (options.first_probe <= Duration::zero())
+    throw std::invalid_argument("ClusterSetOptions: first_probe must be greater than 0");
+  if (options.longest_probe < options.first_probe)
+    throw std::invalid_argument("ClusterSetOptions: longest_probe must be at least first_probe");
   return options;
 }
 

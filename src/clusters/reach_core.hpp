@@ -13,9 +13,9 @@ inline namespace v0 {
 namespace detail {
 
 struct ReachOptions {
-  std::size_t failures = 3;                           ///< In a row, after which the cluster is away. >= 1.
-  Duration first_probe = std::chrono::seconds{1};     ///< From then to the first probe; doubled each time.
-  Duration longest_probe = std::chrono::seconds{30};  ///< Limit of that.
+  std::size_t failures = 3;                        ///< In a row, after which the cluster is away. >= 1.
+  Duration first_probe = std::chrono::seconds{1};  ///< From then to the first probe; doubled each time. > 0.
+  Duration longest_probe = std::chrono::seconds{30};  ///< Limit of that; >= first_probe.
 };
 
 /// A cluster is away after `failures` requests in a row without an answer, until one is answered. While it is

@@ -471,7 +471,7 @@ TEST(ClusterSet, AControllerRefusesToRunNothingInACluster) {
   }
 }
 
-TEST(ClusterSet, RefusesOptionsOfZero) {
+TEST(ClusterSet, RefusesOptionsOutOfBounds) {
   const auto refused = [](ClusterSetOptions options) -> std::string {
     try {
       const ClusterSet set(std::move(options));
@@ -483,6 +483,9 @@ TEST(ClusterSet, RefusesOptionsOfZero) {
   EXPECT_EQ(refused({.threads = 0}), "ClusterSetOptions: threads must be at least 1");
   EXPECT_EQ(refused({.blocking_threads = 0}), "ClusterSetOptions: blocking_threads must be at least 1");
   EXPECT_EQ(refused({.failures_until_away = 0}), "ClusterSetOptions: failures_until_away must be at least 1");
+  EXPECT_EQ(refused({.first_probe = 0s}), "ClusterSetOptions: first_probe must be greater than 0");
+  EXPECT_EQ(refused({.first_probe = 2s, .longest_probe = 1s}),
+            "ClusterSetOptions: longest_probe must be at least first_probe");
 }
 
 }  // namespace

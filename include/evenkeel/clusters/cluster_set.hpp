@@ -42,9 +42,9 @@ struct ClusterSetOptions {
   /// Number of consecutive requests without an answer after which a cluster counts as away: its keys then
   /// wait without occupying workers until a request is answered. At least 1.
   std::size_t failures_until_away = 3;
-  /// Time from the last of them until the set requests the cluster's version; doubled each time.
+  /// Time from the last of them until the set requests the cluster's version; doubled each time. > 0.
   Duration first_probe = std::chrono::seconds{1};
-  Duration longest_probe = std::chrono::seconds{30};  ///< Upper limit of that time.
+  Duration longest_probe = std::chrono::seconds{30};  ///< Upper limit of that time; >= first_probe.
   /// Options of the clients; event loop, clock and log are filled in. By default without a tracer.
   ClientOptions client = ClientOptions();
   /// Options of the caches; clock and log are filled in. `threads` and `disk` are not used.
@@ -139,7 +139,7 @@ struct ClusterTurn {
 /// Lifetime: outlives its followers and all ClusterRuns; the destructor joins its threads.
 class EVENKEEL_API ClusterSet {
  public:
-  /// Throws std::invalid_argument for options of 0 that must be at least 1.
+  /// Throws std::invalid_argument for options that break their bounds.
   explicit ClusterSet(ClusterSetOptions options = {});
   ~ClusterSet();
   ClusterSet(const ClusterSet&) = delete;
