@@ -7,9 +7,7 @@
 
 namespace evenkeel {
 inline namespace v0 {
-namespace {
 
-/// Returns the length of the well-formed UTF-8 sequence at the beginning of `text`, or 0.
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const auto follows = [&](std::size_t i) { return (byte(i) & 0xc0U) == 0x80U; };
@@ -27,6 +25,8 @@ std::size_t utf8_length(std::string_view text) {
   if (first == 0xf4 && byte(1) >= 0x90) return 0;  // beyond U+10FFFF
   return 4;
 }
+
+namespace {
 
 void append_escape(std::string& out, unsigned char c) {
   static constexpr char hex[] = "0123456789abcdef";
@@ -75,7 +75,7 @@ void append_json_string(std::string& out, std::string_view text) {
     if (c < 0x80) {
       append_escape(out, c);
     } else {
-      out += "\xef\xbf\xbd";
+      out += utf8_replacement;
     }
     start = ++at;
   }

@@ -14,6 +14,7 @@
 
 #include <evenkeel/metrics/text.hpp>
 
+#include "base/json_text.hpp"
 #include "metrics/names.hpp"
 
 namespace evenkeel {
@@ -39,14 +40,20 @@ std::string number_text(double value) {
   return {text, end};
 }
 
+// Bytes that are not UTF-8 are replaced: because of one, Prometheus would reject all metrics.
 void append_escaped(std::string& out, std::string_view text, bool quoted) {
-  for (const char c : text) {
-    if (c == '\n')
+  while (!text.empty()) {
+    const char c = text.front();
+    const std::size_t length = static_cast<unsigned char>(c) < 0x80 ? 1 : utf8_length(text);
+    if (length == 0)
+      out += utf8_replacement;
+    else if (c == '\n')
       out += "\\n";
     else if (c == '\\' || (c == '"' && quoted))
       (out += '\\') += c;
     else
-      out += c;
+      out += text.substr(0, length);
+    text.remove_prefix(std::max<std::size_t>(length, 1));
   }
 }
 

@@ -56,6 +56,16 @@ TEST(PrometheusText, EscapesWhatIsInALabel) {
   EXPECT_NE(text.str().find("g{l=\"a\\\"b\\\\c\\nd\"} 1\n"), std::string::npos);
 }
 
+// Regression: Prometheus rejects a page with a byte that is not UTF-8.
+TEST(PrometheusText, ReplacesWhatIsNotUtf8) {
+  PrometheusText text;
+  text.gauge("g", "h\xff", {{"l", "a\xff\xc3\xa9\xe2\x82 \xf0\x9f\x98\x80\xc3"}}, 1);
+  EXPECT_EQ(text.str(),
+            "# HELP g h\xef\xbf\xbd\n"
+            "# TYPE g gauge\n"
+            "g{l=\"a\xef\xbf\xbd\xc3\xa9\xef\xbf\xbd\xef\xbf\xbd \xf0\x9f\x98\x80\xef\xbf\xbd\"} 1\n");
+}
+
 // The numbers of prometheus-cpp 1.0: sixteen digits in the C locale.
 TEST(PrometheusText, WritesNumbersInSixteenDigits) {
   const auto written = [](double value) {

@@ -13,8 +13,8 @@ namespace evenkeel {
 inline namespace v0 {
 
 /// Collects series and formats them in Prometheus' text exposition format 0.0.4, with families in the order
-/// of their first appearance. Make one per scrape: collect into it, then call str().
-/// Thread safety: one thread at a time.
+/// of their first appearance. Bytes that are not UTF-8 become U+FFFD in values of labels and helps. Make one
+/// per scrape: collect into it, then call str(). Thread safety: one thread at a time.
 class EVENKEEL_API PrometheusText final : public MetricSink {
  public:
   /// Content type of a response with str().
