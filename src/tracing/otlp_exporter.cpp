@@ -57,19 +57,22 @@ class OtlpExporter::State final : public detail::Job {
 
   void add(SpanRecord span) noexcept EVENKEEL_EXCLUDES(mutex_) {
     TimePoint due;
-    bool lost = false;
+    bool wakes = false;
+    bool first_lost = false;
     {
       MutexLock lock(mutex_);
       const std::uint64_t dropped = core_.counts().dropped;
       const TimePoint now = options_.clock->now();
       core_.on_span(std::move(span), now);
-      lost = core_.counts().dropped != dropped;
+      if (core_.counts().dropped != dropped) first_lost = !std::exchange(loses_, true);
       due = std::max(core_.next_due(), now);
-      if (due > now && due >= due_) return;  // the job runs before that
-      due_ = due;
+      wakes = due <= now || due < due_;  // else the job runs before that
+      if (wakes) due_ = due;
     }
-    if (lost) note("spans are dropped, because too many wait for the collector");
-    runner_.wake_at(*this, due);
+    if (first_lost)
+      options_.log.warn("spans are dropped, because too many wait for the collector",
+                        {{"endpoint", options_.endpoint}});
+    if (wakes) runner_.wake_at(*this, due);
   }
 
   void run() noexcept override {
@@ -150,6 +153,7 @@ class OtlpExporter::State final : public detail::Job {
     {
       MutexLock lock(mutex_);
       core_.on_outcome(answer.outcome, options_.clock->now());
+      if (core_.is_empty()) loses_ = false;
     }
     note(answer.problem);
     runner_.wake(*this);
@@ -177,6 +181,7 @@ class OtlpExporter::State final : public detail::Job {
   detail::ExportCore core_ EVENKEEL_GUARDED_BY(mutex_);
   std::shared_ptr<http::Call> call_ EVENKEEL_GUARDED_BY(mutex_);
   std::string problem_ EVENKEEL_GUARDED_BY(mutex_);
+  bool loses_ EVENKEEL_GUARDED_BY(mutex_) = false;  // spans were dropped since none waited; logged once
   TimePoint due_ EVENKEEL_GUARDED_BY(mutex_) = TimePoint::max();  // of the job, if it waits
   bool in_flight_ EVENKEEL_GUARDED_BY(mutex_) = false;
   const std::shared_ptr<http::Transport> transport_;

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/json.hpp>
+#include <evenkeel/testing/log_recorder.hpp>
 #include <evenkeel/tracing/otlp_exporter.hpp>
 
 #include "../client/fake_transport.hpp"
@@ -71,6 +72,24 @@ TEST(OtlpExporter, RetriesACollectorThatIsAwayAndDropsWhatItRefuses) {
   EXPECT_TRUE(exporter.flush(patience));
   EXPECT_EQ(exporter.counts().exported, 1u);
   EXPECT_EQ(exporter.counts().dropped, 1u);
+}
+
+// Regression: it was not logged while a batch was sent or waited for its retry, which is when spans are
+// dropped.
+TEST(OtlpExporterConcurrency, LogsOnceThatSpansAreDropped) {
+  World world;
+  world.transport->hang();
+  const auto log = std::make_shared<testing::LogRecorder>();
+  OtlpOptions options = world.options();
+  options.log = Log(log);
+  options.max_batch = 1;
+  options.max_queue = 2;
+  OtlpExporter exporter(options);
+  exporter.on_end({.name = "sent"});
+  while (world.transport->requests().empty()) std::this_thread::yield();
+  for (int i = 0; i < 10; ++i) exporter.on_end({.name = "x"});
+  EXPECT_GT(exporter.counts().dropped, 1u);
+  EXPECT_EQ(log->lines_with("spans are dropped").size(), 1u);
 }
 
 TEST(OtlpExporter, RefusesAnEndpointThatIsNoUrl) {
