@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -38,6 +39,17 @@ class InspectTest : public testing::Test {
   WorkQueue<std::string, TwoLaneStore> queue;
   WorkQueue<std::string, TwoLaneStore> unnamed;
 };
+
+// Regression: the call did not return.
+TEST_F(InspectTest, RefusesASliceOfNothing) {
+  queue.add("x");
+  try {
+    (void)queue.inspect_all({.slice = 0});
+    FAIL() << "it was accepted";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(), "InspectOptions: slice must be at least 1");
+  }
+}
 
 TEST_F(InspectTest, ReturnsTheStateOfAKey) {
   EXPECT_EQ(queue.inspect("x").state, KeyState::absent);

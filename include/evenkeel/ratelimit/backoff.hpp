@@ -31,9 +31,9 @@ struct BackoffOptions {
 /// Jitter is added each time and is therefore doubled along with the delay. A key that has not failed for
 /// longer than forget_after starts over and is eventually dropped from memory, so as a limiter it needs no
 /// forget().
-/// Thread safety: one thread at a time. Complexity: constant on average; what expired is swept out whenever
 /// Thread safety: one thread at a time. Complexity: constant on average; expired keys are removed whenever
 /// the number of keys has doubled.
+/// Source: client-go util/flowcontrol Backoff, whose caller collects garbage and chooses the clock for each
 /// call; unlike there, bad options are refused and a delay with jitter stays below the ceiling.
 template <class Key>
 class Backoff {

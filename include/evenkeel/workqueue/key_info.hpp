@@ -46,7 +46,7 @@ struct QueueCounts {
 };
 
 struct InspectOptions {
-  /// Approximate number of keys visited before the queue's lock is released and taken again.
+  /// Approximate number of keys visited before the queue's lock is released and taken again. At least 1.
   std::size_t slice = 1000;
 };
 

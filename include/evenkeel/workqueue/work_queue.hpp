@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <type_traits>
@@ -266,8 +267,9 @@ class WorkQueue {
   /// Returns what is known of all keys, in no particular order; sort_by_turn() (key_order.hpp) sorts them.
   /// The queue keeps working during the call: the lock is taken for a slice of keys at a time. So each key is
   /// described as it was at some moment of the call; a key that stays in the queue is described exactly once,
-  /// any other at most once.
+  /// any other at most once. Throws std::invalid_argument for a slice of 0.
   std::vector<KeyInfo<Key>> inspect_all(const InspectOptions& options = {}) EVENKEEL_EXCLUDES(mutex_) {
+    if (options.slice == 0) throw std::invalid_argument("InspectOptions: slice must be at least 1");
     std::vector<KeyInfo<Key>> keys;
     for (std::optional<std::uint64_t> position = 0; position;) {
       // Grown before the lock is taken, and by doubling.
