@@ -110,8 +110,8 @@ struct ServerOptions {
   /// Further threads, which call only the handlers of routes with RouteOptions::reserved: these do not wait
   /// for those of others, which may depend on them.
   std::size_t reserved_workers = 0;
-  std::size_t max_waiting =
-      256;  ///< Requests that wait for a worker of either kind; further ones get 503. At least 1.
+  /// Maximum requests that wait for a worker of either kind; further ones get 503. At least 1.
+  std::size_t max_waiting = 256;
   /// Called first on the server's thread, with the thread's name.
   std::function<void(std::string_view thread)> on_thread_start = {};
   /// Maximum connections of a site. When it is reached, a new one evicts the one
