@@ -208,15 +208,16 @@ void ClusterMember::on_alarm() {
   if (const auto due = monitor_->next_due()) alarm_.set(*due);
 }
 
-// The transport reports the end.
+// The transport reports the end. While one probe is open, no further one is sent.
 void ClusterMember::probe() {
-  if (!made_) return;
+  if (!made_ || probing_->exchange(true)) return;
   try {
-    probe_ =
-        made_->client()
-            .with({.timeout = probe_timeout, .max_retries = 0, .without_flow_control = true})
-            .start(ApiCall<int>({.path = "/version"}, [](http::Response) { return 0; }), [](Outcome<int>) {});
+    probe_ = made_->client()
+                 .with({.timeout = probe_timeout, .max_retries = 0, .without_flow_control = true})
+                 .start(ApiCall<int>({.path = "/version"}, [](http::Response) { return 0; }),
+                        [probing = probing_](Outcome<int>) { *probing = false; });
   } catch (const Error& error) {
+    *probing_ = false;
     log_.debug("a probe could not be sent", {{"error", error.what()}});
   }
 }

@@ -2,6 +2,7 @@
 // One cluster of a set: what it is made of, the runs that go on in it, and whether it answers.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -86,6 +87,8 @@ class ClusterMember : public std::enable_shared_from_this<ClusterMember> {
   std::function<void()> on_freed_;     // used by the thread of the loop; set by retire()
   std::shared_ptr<Cluster> made_;      // used by the thread of the loop
   std::shared_ptr<http::Call> probe_;  // the last one; used by the thread of the loop
+  const std::shared_ptr<std::atomic<bool>> probing_ =
+      std::make_shared<std::atomic<bool>>(false);  // it is open
   mutable Mutex mutex_;
   std::shared_ptr<Cluster> cluster_ EVENKEEL_GUARDED_BY(mutex_);
   bool open_ EVENKEEL_GUARDED_BY(mutex_) = false;

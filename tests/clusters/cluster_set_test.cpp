@@ -8,6 +8,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <evenkeel/clusters/cluster_set.hpp>
@@ -196,6 +197,85 @@ TEST_F(ClusterSetConcurrency, AClusterThatIsAwayDegradesOnlyItself) {
   fleet.at("eu").core->clear_faults();
   fleet.wait_until([&] { return is_marked("eu", "other"); });
   EXPECT_EQ(state(manager, "eu"), ClusterState::engaged);
+  running.stop();
+}
+
+/// Counts probes; those of a server that hangs end only when they are cancelled.
+struct Probes {
+  const bool hang;
+  std::atomic<int> sent = 0;
+  std::atomic<int> open = 0;
+};
+
+class ProbedTransport final : public http::Transport {
+ public:
+  ProbedTransport(std::shared_ptr<http::Transport> inner, std::shared_ptr<Happenings> happenings,
+                  Probes& probes)
+      : inner_(std::move(inner)), happenings_(std::move(happenings)), probes_(probes) {}
+  std::shared_ptr<http::Call> send(http::Request request, http::Completion completion) override {
+    if (request.target != "/version") return inner_->send(std::move(request), std::move(completion));
+    ++probes_.sent;
+    happenings_->note();
+    if (!probes_.hang) return inner_->send(std::move(request), std::move(completion));
+    ++probes_.open;
+    return std::make_shared<HangingCall>(std::move(completion), probes_);
+  }
+  std::shared_ptr<http::Call> stream(http::Request request,
+                                     std::shared_ptr<http::StreamHandler> handler) override {
+    return inner_->stream(std::move(request), std::move(handler));
+  }
+
+ private:
+  class HangingCall final : public http::Call {
+   public:
+    HangingCall(http::Completion completion, Probes& probes)
+        : completion_(std::move(completion)), probes_(probes) {}
+    void cancel() noexcept override {
+      --probes_.open;
+      if (const auto completion = std::exchange(completion_, nullptr))
+        completion(std::make_exception_ptr(Cancelled("cancelled")));
+    }
+
+   private:
+    http::Completion completion_;
+    Probes& probes_;
+  };
+
+  const std::shared_ptr<http::Transport> inner_;
+  const std::shared_ptr<Happenings> happenings_;
+  Probes& probes_;
+};
+
+// Regression: a probe was sent beside those without an answer, and only the last one was cancelled at the
+// end.
+TEST_F(ClusterSetConcurrency, AClusterThatHangsIsProbedOnceAtATime) {
+  Probes hanging{.hang = true};
+  Probes failing{.hang = false};
+  for (const char* name : {"eu", "us"}) fleet.at(name).create_gadget("web");
+  ManagerOptions options = fleet.options();
+  options.clusters.make_client = [&, make = options.clusters.make_client](
+                                     const ClusterDescription& description, ClientOptions client) {
+    client.wrap_transport = [&, outer = client.wrap_transport,
+                             eu = description.name == "eu"](std::shared_ptr<http::Transport> inner) {
+      return outer(
+          std::make_shared<ProbedTransport>(std::move(inner), fleet.home.happenings, eu ? hanging : failing));
+    };
+    return make(description, std::move(client));
+  };
+  Manager manager(fleet.home.client(), options);
+  manager.add(marks_gadgets());
+  for (const char* name : {"eu", "us"}) manager.clusters().engage(Fleet::described(name));
+  Running running(manager);
+  fleet.wait_until([&] { return is_marked("eu", "web") && is_marked("us", "web"); });
+  for (const char* name : {"eu", "us"}) fleet.break_off(name);
+  fleet.wait_until([&] { return hanging.sent > 0; });
+  // Probes of both become due on the same thread and at the same intervals.
+  const int before = failing.sent;
+  fleet.wait_until([&] { return failing.sent >= before + 8; });
+  EXPECT_EQ(hanging.sent.load(), 1);
+  for (const char* name : {"eu", "us"}) manager.clusters().disengage(name);
+  fleet.wait_until([&] { return manager.clusters().status().empty(); });
+  EXPECT_EQ(hanging.open.load(), 0);
   running.stop();
 }
 
