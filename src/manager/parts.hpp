@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -41,13 +42,18 @@ class CachePart final : public Part {
     started();
   }
   void stop() override {
-    thread_ = std::jthread([this] {
+    const auto end = [this] {
       std::exception_ptr error = caught([this] {
         if (on_thread_start_) on_thread_start_("cache stop");
       });
       cache_.stop();
       ended_(std::move(error));
-    });
+    };
+    try {
+      thread_ = std::jthread(end);
+    } catch (const std::system_error&) {  // no thread could be started
+      end();
+    }
   }
   void cancel() override {}
 
