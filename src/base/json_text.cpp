@@ -5,27 +5,10 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/utf8.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
-
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const auto follows = [&](std::size_t i) { return (byte(i) & 0xc0U) == 0x80U; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first <= 0xdf) return follows(1) ? 2 : 0;
-  if (first >= 0xe0 && first <= 0xef) {
-    if (!follows(1) || !follows(2)) return 0;
-    if (first == 0xe0 && byte(1) < 0xa0) return 0;   // overlong
-    if (first == 0xed && byte(1) >= 0xa0) return 0;  // a surrogate
-    return 3;
-  }
-  if (first < 0xf0 || first > 0xf4 || !follows(1) || !follows(2) || !follows(3)) return 0;
-  if (first == 0xf0 && byte(1) < 0x90) return 0;
-  if (first == 0xf4 && byte(1) >= 0x90) return 0;  // beyond U+10FFFF
-  return 4;
-}
-
 namespace {
 
 void append_escape(std::string& out, unsigned char c) {
@@ -66,7 +49,7 @@ void append_json_string(std::string& out, std::string_view text) {
       ++at;
       continue;
     }
-    const std::size_t length = c < 0x80 ? 0 : utf8_length(text.substr(at));
+    const std::size_t length = c < 0x80 ? 0 : detail::utf8_length(text.substr(at));
     if (length > 0) {
       at += length;
       continue;
@@ -75,7 +58,7 @@ void append_json_string(std::string& out, std::string_view text) {
     if (c < 0x80) {
       append_escape(out, c);
     } else {
-      out += utf8_replacement;
+      out += detail::utf8_replacement;
     }
     start = ++at;
   }

@@ -2,7 +2,6 @@
 // Incremental writing of JSON text.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,12 +13,6 @@ inline namespace v0 {
 
 /// Maximum nesting of documents, here and in the decoder.
 inline constexpr int max_json_depth = 512;
-
-/// Stands for bytes that are not UTF-8: U+FFFD.
-inline constexpr std::string_view utf8_replacement = "\xef\xbf\xbd";
-/// Returns the length of the well-formed UTF-8 sequence at the beginning of `text`, or 0. Exported for the
-/// metrics.
-EVENKEEL_API std::size_t utf8_length(std::string_view text);
 
 /// Appends `text` as a quoted and escaped JSON string. Bytes that are not UTF-8 become U+FFFD, so that the
 /// output is always one line of well-formed UTF-8. Exported for the log.

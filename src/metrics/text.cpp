@@ -14,7 +14,7 @@
 
 #include <evenkeel/metrics/text.hpp>
 
-#include "base/json_text.hpp"
+#include "base/utf8.hpp"
 #include "metrics/names.hpp"
 
 namespace evenkeel {
@@ -44,9 +44,9 @@ std::string number_text(double value) {
 void append_escaped(std::string& out, std::string_view text, bool quoted) {
   while (!text.empty()) {
     const char c = text.front();
-    const std::size_t length = static_cast<unsigned char>(c) < 0x80 ? 1 : utf8_length(text);
+    const std::size_t length = static_cast<unsigned char>(c) < 0x80 ? 1 : detail::utf8_length(text);
     if (length == 0)
-      out += utf8_replacement;
+      out += detail::utf8_replacement;
     else if (c == '\n')
       out += "\\n";
     else if (c == '\\' || (c == '"' && quoted))
