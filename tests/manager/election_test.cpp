@@ -152,9 +152,9 @@ TEST_F(ManagerElectionConcurrency, ALostLeadCancelsWhatRunsAndItsWritesAreRefuse
 TEST_F(ManagerElectionConcurrency, AReconcileThatIgnoresALostLeadIsNamed) {
   ManagerOptions hasty = options("first");
   hasty.lifecycle.cancel_period = 10ms;
-  Manager manager(world.client(), std::move(hasty));
   std::atomic<bool> begun = false;
   std::atomic<bool> may_end = false;
+  Manager manager(world.client(), std::move(hasty));
   manager.add(controller_for<Gadget>([&](Context&, const Gadget&) {
     begun = true;
     world.happenings->note();

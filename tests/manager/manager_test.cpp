@@ -467,9 +467,9 @@ TEST_F(ManagerTest, AMappingThatBlocksDoesNotHoldUpTheEndOfRun) {
   world.install_crd();
   ManagerOptions options = world.options();
   options.lifecycle = {.grace_period = 10ms, .cancel_period = 10ms};
-  Manager hasty(world.client(), options);
   std::atomic<bool> begun = false;
   std::atomic<bool> may_end = false;
+  Manager hasty(world.client(), options);
   hasty.add(controller_for<Gadget>(reconcile_gadget).watches<ConfigMap>([&](const ConfigMap& map) {
     begun = true;
     world.happenings->note();
