@@ -90,7 +90,9 @@ void take_out_consumed(View& view) {
   for (const UnitRef& ref : gone) {
     const Member* pending = find(view.pending, ref);
     const Member* ready = find(view.ready, ref);
-    view.consumed.push_back(ready == nullptr ? *pending : *ready);
+    const Member* const unit = ready != nullptr ? ready : pending;
+    if (unit == nullptr) continue;  // never: it is in one of them
+    view.consumed.push_back(*unit);
     if (pending != nullptr) view.consumed.back().kind = pending->kind;
   }
   const auto is_gone = [&](const Member& member) { return gone.contains(member.ref); };
