@@ -98,7 +98,9 @@ class EVENKEEL_API Elector {
   /// Waits until this instance is the leader, calls `lead` on this thread, and releases the Lease when that
   /// returns, which blocks for at most renew_deadline. The Lease is renewed on a dedicated thread during the
   /// call. `lead` must return when `leadership.lost` or `stop` is requested; its exceptions propagate.
-  /// Requests that fail or get no response are retried until `stop`. May be called again.
+  /// Requests that fail or get no response are retried until `stop`. If that comes while a claim is in
+  /// flight, run() waits for the response, also for at most renew_deadline, and releases what was claimed.
+  /// May be called again.
   ElectionEnd run(const std::stop_token& stop, const std::function<void(const Leadership&)>& lead);
 
   /// Starts the election without a thread, for a client with an event loop. The loop also detects that
