@@ -174,6 +174,7 @@ void check_options(const WebhookServerOptions& options) {
         "webhooks: a certificate file needs a key file, and a key file a certificate file");
   if (options.workers == 0) throw std::invalid_argument("webhooks: workers is 0");
   if (options.conversion_workers == 0) throw std::invalid_argument("webhooks: conversion_workers is 0");
+  if (options.max_waiting == 0) throw std::invalid_argument("webhooks: max_waiting is 0");
 }
 
 }  // namespace

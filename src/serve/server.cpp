@@ -247,8 +247,10 @@ class Server::Impl final {
                          asked = std::weak_ptr<const Request>(request), peer] {
       if (const auto kept = asked.lock()) hand_back(weak, site.answer(*kept, peer));
     };
-    if (!workers->call(handle, options_.max_waiting))
+    if (!workers->call(handle, options_.max_waiting)) {
+      site.note_overload(*request);
       return session.answer(detail::plain_answer(503, "503 too many requests wait\n"));
+    }
     session.watch_client();
   }
 

@@ -185,6 +185,11 @@ bool Site::is_reserved(const Request& request) {
   return matched && matched->entry.options.reserved;
 }
 
+void Site::note_overload(const Request& request) {
+  const auto matched = match(parse_target(request.target).path);
+  if (matched && matched->entry.options.on_overload) matched->entry.options.on_overload();
+}
+
 std::optional<Response> Site::refusal_of(const RouteOptions& options, const Request& request, Peer peer) {
   RouteOptions open = options;
   if (peer == Peer::reviewed) open.access = RouteAccess::anyone;

@@ -56,6 +56,8 @@ class Site {
   }
   /// Returns true if the route of the request is a reserved one.
   bool is_reserved(const Request& request) EVENKEEL_EXCLUDES(mutex_);
+  /// Calls RouteOptions::on_overload of the route of the request, if there is one.
+  void note_overload(const Request& request) EVENKEEL_EXCLUDES(mutex_);
   /// Finds the route, checks access and calls the handler. Never throws.
   Response answer(const Request& request, Peer peer) EVENKEEL_EXCLUDES(mutex_);
 

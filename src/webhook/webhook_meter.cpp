@@ -29,6 +29,11 @@ void WebhookMeter::ended(const std::string& path, int code, Duration took) {
   series.seconds += seconds;
 }
 
+void WebhookMeter::refused(const std::string& path) {
+  MutexLock lock(mutex_);
+  ++series_[path].codes[503];
+}
+
 void WebhookMeter::threw(WebhookKind kind) {
   MutexLock lock(mutex_);
   ++(kind == WebhookKind::admission ? admission_panics_ : conversion_panics_);

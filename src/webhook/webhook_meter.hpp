@@ -26,6 +26,8 @@ class WebhookMeter {
   void add(const std::string& path) EVENKEEL_EXCLUDES(mutex_);
   void began(const std::string& path) EVENKEEL_EXCLUDES(mutex_);
   void ended(const std::string& path, int code, Duration took) EVENKEEL_EXCLUDES(mutex_);
+  /// Counts a request that got 503 without being begun.
+  void refused(const std::string& path) EVENKEEL_EXCLUDES(mutex_);
   /// Counts a function that threw.
   void threw(WebhookKind kind) EVENKEEL_EXCLUDES(mutex_);
 

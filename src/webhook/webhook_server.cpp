@@ -26,10 +26,12 @@ http::ServerOptions server_options(const WebhookServerOptions& options,
   if (options.workers == 0) throw std::invalid_argument("WebhookServerOptions: workers is 0");
   if (options.conversion_workers == 0)
     throw std::invalid_argument("WebhookServerOptions: conversion_workers is 0");
+  if (options.max_waiting == 0) throw std::invalid_argument("WebhookServerOptions: max_waiting is 0");
   return {.log = environment.log,
           .thread_name = "webhooks",
           .workers = options.workers,
           .reserved_workers = options.conversion_workers,
+          .max_waiting = options.max_waiting,
           .on_thread_start = environment.on_thread_start,
           .max_connections = connections,
           .max_connections_of_peer = connections,
@@ -162,7 +164,8 @@ class WebhookServer::Impl {
                   },
                   {.access = http::RouteAccess::anyone,
                    .methods = {http::Method::post},
-                   .reserved = kind == detail::WebhookKind::conversion});
+                   .reserved = kind == detail::WebhookKind::conversion,
+                   .on_overload = [meter = meter_, path] { meter->refused(path); }});
   }
 
   const http::TlsFiles files_;

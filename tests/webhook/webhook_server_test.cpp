@@ -28,6 +28,7 @@ namespace evenkeel::webhook_tests {
 namespace server {
 
 using namespace std::chrono_literals;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using tests::await;
 using tests::today;
@@ -46,8 +47,8 @@ http::Request review_of(const char* path, const char* image) {
 }
 
 struct Running {
-  explicit Running(std::size_t workers = 2)
-      : server({.address = "127.0.0.1:0", .workers = workers},
+  explicit Running(std::size_t workers = 2, std::size_t max_waiting = 256)
+      : server({.address = "127.0.0.1:0", .workers = workers, .max_waiting = max_waiting},
                detail::make_serving(authority, {"127.0.0.1"}, today())) {}
 
   http::TlsPair authority = detail::make_authority("test", today());
@@ -116,6 +117,40 @@ TEST(WebhookServerConcurrency, AnswersOthersWhileAFunctionIsSlow) {
   EXPECT_EQ(running.post("quick").status, 200);
   leave.set_value();
   slow.join();
+}
+
+TEST(WebhookServerConcurrency, CountsTheCallsThatItHasNoThreadFor) {
+  Running running(1, 1);
+  std::atomic<bool> began = false;
+  std::promise<void> leave;
+  running.server.add(
+      webhook_for<Website>().validates([&, left = leave.get_future().share()](const Validation<Website>&) {
+        began = true;
+        left.wait();
+        return ValidationResult::allow();
+      }));
+  running.server.start();
+  std::atomic<int> refused = 0;
+  std::vector<std::thread> callers;
+  const auto call = [&] {
+    callers.emplace_back([&] {
+      if (running.post("any").status == 503) ++refused;
+    });
+  };
+  call();
+  await("the first call", [&] { return began.load(); });
+  call();  // of these two, one waits
+  call();
+  await("a refusal", [&] { return refused == 1; });
+  leave.set_value();
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(refused, 1);
+  PrometheusText metrics;
+  running.server.collect(metrics);
+  const std::string counter = "controller_runtime_webhook_requests_total";
+  const std::string path = R"(webhook="/validate-demo-example-com-v2-website"} )";
+  EXPECT_THAT(metrics.str(), AllOf(HasSubstr(counter + R"({code="503",)" + path + "1"),
+                                   HasSubstr(counter + R"({code="200",)" + path + "2")));
 }
 
 // Regression: validators that read objects in another version than the stored one made the API server ask for

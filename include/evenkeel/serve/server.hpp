@@ -67,6 +67,9 @@ struct RouteOptions {
   RouteAccess access = RouteAccess::token;
   std::vector<Method> methods = {Method::get};  ///< Others get 405. HEAD is allowed if GET is.
   bool reserved = false;  ///< Handled by ServerOptions::reserved_workers, if there are some.
+  /// Called on the server's thread for each request that gets 503 because ServerOptions::max_waiting others
+  /// wait. Must not block.
+  std::function<void()> on_overload = {};
 };
 
 /// A request whose client a review accepts or refuses.

@@ -39,6 +39,8 @@ struct WebhookServerOptions {
   /// Threads that call the functions of conversions, apart from those above: the API server has to convert
   /// what a function of a webhook reads in another version than the stored one. At least 1.
   std::size_t conversion_workers = 4;
+  /// Maximum calls of either kind that wait for a thread; further ones get 503. At least 1.
+  std::size_t max_waiting = 256;
 
   bool serves() const { return !address.empty() && address != "0"; }
 };
@@ -54,9 +56,9 @@ struct WebhookServerEnvironment {
 /// Serves webhooks and conversions over HTTPS, each on the path that kubebuilder gives it. A manager has one;
 /// a program without a manager can run one by itself. Functions run on dedicated threads: a slow one does not
 /// delay the probes of the manager, and others only while all WebhookServerOptions::workers are busy; it
-/// never delays conversions, which have threads of their own. At most 256 calls of either kind wait; further
-/// ones get 503. Thread safety: all members may be called concurrently, except start(), which is called once.
-/// Lifetime: destruction calls stop().
+/// never delays conversions, which have threads of their own. At most WebhookServerOptions::max_waiting calls
+/// of either kind wait. Thread safety: all members may be called concurrently, except start(), which is
+/// called once. Lifetime: destruction calls stop().
 class EVENKEEL_API WebhookServer {
  public:
   /// `pair` is the first certificate if `options` names no files. Throws std::invalid_argument for invalid
