@@ -218,6 +218,8 @@ void LivenessRegistry::retire(std::stop_token stop) {
     const std::optional<Entry> entry = snapshot.get(key);
     const std::optional<InstanceRecord> present = readable(entry, me_.scope);
     if (!present || present->instance != me_.instance) return commit;
+    MutexLock guard(mutex_);
+    if (registered_ && !is_record_of(*present, me_)) return commit;  // a later run's, which goes on
     commit.reads = {detail::read_of(key, entry)};
     commit.erases = {key};
     return commit;

@@ -194,6 +194,20 @@ TEST_F(LivenessRegistryTest, ARetiredInstanceIsGone) {
   EXPECT_EQ(one.look().size(), 1U);
 }
 
+// Regression: a run that was succeeded while it was paused took its successor's record away when it left.
+TEST_F(LivenessRegistryTest, DoesNotRetireTheLaterRunOfItsInstance) {
+  LivenessRegistry old(store, layout, {"dc1", "uid-1", "run-1"}, {}, {.delay = {}, .clock = clock});
+  LivenessRegistry now(store, layout, {"dc1", "uid-1", "run-2"}, {}, {.delay = {}, .clock = clock});
+  old.renew(Mode::global);
+  now.renew(Mode::global);
+  old.retire();
+  EXPECT_EQ(now.look().size(), 1U);
+  // A run that has no record of its own removes that of the run before it.
+  LivenessRegistry next(store, layout, {"dc1", "uid-1", "run-3"}, {}, {.delay = {}, .clock = clock});
+  next.retire();
+  EXPECT_EQ(now.look().size(), 0U);
+}
+
 // The record of the first run was written by its ledger.
 TEST_F(LivenessRegistryTest, LeavesAScopeToItsLaterRunWithoutARenewal) {
   for (const bool is_told : {false, true}) {

@@ -143,7 +143,8 @@ class EVENKEEL_API LivenessRegistry {
   /// Tells the registry that this run has written its record by Ledger::publish(), so that renew() does not
   /// take the scope back from a later run. The registry notices it by itself when it sees the record.
   void set_registered() EVENKEEL_EXCLUDES(mutex_);
-  /// Removes the record: this instance takes no further part. Withdraw its members before. Throws as renew().
+  /// Removes the record: this instance takes no further part. That of a later run stays. Withdraw the
+  /// instance's members before. Throws as renew(), without ScopeTaken.
   void retire(std::stop_token stop = {});
 
   /// Returns the instances that were observed last.
