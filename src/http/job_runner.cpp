@@ -78,8 +78,7 @@ void JobRunner::forget(Job& job) {
   while (job.running_) finished_.wait(lock);
 }
 
-void JobRunner::wake_due() {
-  const TimePoint now = clock_->now();
+void JobRunner::wake_due(TimePoint now) {
   while (!due_.empty() && due_.begin()->first <= now) {
     Job& job = *due_.begin()->second;
     set_due(job, TimePoint::max());
@@ -110,7 +109,8 @@ std::size_t JobRunner::pump() {
   std::size_t count = 0;
   MutexLock lock(mutex_);
   pumping_ = true;
-  for (wake_due(); !ready_.empty(); wake_due()) {
+  const TimePoint now = clock_->now();  // a job that is always due again must not keep the caller
+  for (wake_due(now); !ready_.empty(); wake_due(now)) {
     run_one(lock);
     ++count;
   }
@@ -128,7 +128,7 @@ std::optional<TimePoint> JobRunner::next_due() const {
 void JobRunner::work() {
   MutexLock lock(mutex_);
   while (!ending_) {
-    wake_due();
+    wake_due(clock_->now());
     if (!ready_.empty()) {
       run_one(lock);
     } else if (due_.empty()) {

@@ -20,6 +20,9 @@ inline namespace v0 {
 namespace http::detail {
 namespace {
 
+// Bytes that a WebSocket receives before others of its loop have their turn.
+constexpr std::size_t most_at_once = std::size_t{1} << 20;
+
 /// Messages of a program to a WebSocket, and what else it wants of it.
 /// Thread safety: all members may be called concurrently.
 class Outgoing {
@@ -113,6 +116,7 @@ class StartedWebSocket final : public ConnectionUser {
   }
   unsigned interest() const override { return socket_->interest(); }
   TimePoint next_due() const override {
+    if (is_unfinished_) return now();
     return is_open_ ? std::min(socket_->next_due(), deadline_) : connection_->next_look();
   }
 
@@ -127,11 +131,14 @@ class StartedWebSocket final : public ConnectionUser {
   }
 
  private:
-  /// Does what can be done; returns false at the end.
+  /// Does what can be done, up to `most_at_once` and a message; returns false at the end.
   bool step() {
+    is_unfinished_ = false;
     if (is_open_ && now() >= deadline_)
       throw TransportError(TransportErrorCode::timeout, connection_->describe("deadline exceeded"));
+    std::size_t taken = 0;
     for (bool progress = true; progress;) {
+      if (taken >= most_at_once) return is_unfinished_ = true;
       socket_->proceed();
       if (!is_open_ && !open()) return !is_refused_;
       progress = false;
@@ -139,6 +146,7 @@ class StartedWebSocket final : public ConnectionUser {
         auto message = socket_->receive();
         if (!message) break;
         progress = true;
+        taken += message->size();
         handler_->on_message(std::move(*message));
       }
       if (const auto close = socket_->closed(); close && !outgoing_.paused()) {
@@ -191,6 +199,7 @@ class StartedWebSocket final : public ConnectionUser {
   TimePoint deadline_ = TimePoint::max();  // once it is open
   bool is_open_ = false;
   bool is_refused_ = false;
+  bool is_unfinished_ = false;  // there was more to do at once
 };
 
 /// The program's end. Thread safety: all members may be called concurrently.

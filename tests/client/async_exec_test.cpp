@@ -302,6 +302,28 @@ TEST_F(AsyncExecConcurrency, OneLoopAndNoThreadRunManyCommands) {
   EXPECT_FALSE(tests::is_readable(*loop)) << "nothing is left to do";
 }
 
+// Regression: as long as a command wrote faster than its output was handled, poll() did not return.
+TEST_F(AsyncExecConcurrency, ACommandThatNeverStopsWritingHasTurns) {
+  constexpr std::size_t whole = std::size_t{64} << 20;
+  constexpr std::size_t ahead = std::size_t{64} << 10;
+  const auto sent = std::make_shared<std::atomic<std::size_t>>(0);
+  serve([sent](WebSocketPeer& peer, const http::Request&) {
+    const std::string piece(16384, 'y');
+    while (*sent < whole && peer.send(1, piece)) *sent += piece.size();
+    *sent = 2 * whole;
+  });
+  const auto loop = std::make_shared<EventLoop>();
+  const Client client = this->client({.event_loop = loop});
+  std::size_t got = 0;
+  const auto call = start_exec(client, web_, {.command = {"yes"}}, {.on_output = [&](ProcessOutput output) {
+                                 got += output.bytes.size();
+                                 while (*sent < got + ahead) std::this_thread::yield();
+                               }});
+  tests::drive_until(*loop, [&] { return got > 0; });
+  EXPECT_LT(got, whole / 2);
+  call->cancel();
+}
+
 TEST_F(AsyncExecConcurrency, ConnectsToPorts) {
   serve(
       [&](WebSocketPeer& peer, const http::Request& request) {

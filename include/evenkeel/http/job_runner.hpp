@@ -62,7 +62,8 @@ class EVENKEEL_API JobRunner {
   /// Never runs `job` again. Blocks while it is running, unless called by the job itself.
   void forget(Job& job) EVENKEEL_EXCLUDES(mutex_);
 
-  /// Runs ready and due jobs on the calling thread until there are none; returns the number of runs.
+  /// Runs ready jobs, and those due when it is called, on the calling thread until there are none; returns
+  /// the number of runs.
   std::size_t pump() EVENKEEL_EXCLUDES(mutex_);
   /// Returns the time of the next work for pump(): now, or when the next job is due; std::nullopt if there is
   /// none.
@@ -78,7 +79,7 @@ class EVENKEEL_API JobRunner {
   // done.
   bool push(Job& job) EVENKEEL_REQUIRES(mutex_);
   void set_due(Job& job, TimePoint when) EVENKEEL_REQUIRES(mutex_);
-  void wake_due() EVENKEEL_REQUIRES(mutex_);
+  void wake_due(TimePoint now) EVENKEEL_REQUIRES(mutex_);
   void run_one(MutexLock& lock) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;  // with the lock held
 
   const std::shared_ptr<const Clock> clock_;
