@@ -145,6 +145,57 @@ TEST_F(ApiServerCoreDeletes, AnOwnerInAnotherNamespaceIsNone) {
   EXPECT_FALSE(exists("child"));
 }
 
+// Regression: an owner was found by its uid alone, so that a reference with the uid of a Secret and the kind
+// ConfigMap held its object. Source: garbagecollector.go isDangling.
+TEST_F(ApiServerCoreDeletes, AnOwnerOfAnotherKindIsNone) {
+  const std::string uid =
+      post("/api/v1/namespaces/default/secrets", Json::parse(R"({"metadata":{"name":"owner"}})")).uid();
+  child("child", {{"owner", uid}});
+  const std::string present = post(maps, config_map("present")).uid();
+  child("shared", {{"owner", uid}, {"present", present}});
+  core.on_timeout(now);
+  EXPECT_FALSE(exists("child"));
+  const CoreReply shared = get(maps + "/shared");
+  EXPECT_EQ(shared.body.at({"metadata", "ownerReferences"}).size(), 1U) << shared.text;
+  child("misnamed", {{"absent", present}});
+  core.on_timeout(now);
+  EXPECT_FALSE(exists("misnamed"));
+  // A reference that a later write makes wrong.
+  Json left = config_map("left");
+  left["metadata"]["ownerReferences"] = shared.body.at({"metadata", "ownerReferences"});
+  post(maps, left);
+  core.on_timeout(now);
+  EXPECT_TRUE(exists("left"));
+  left["metadata"]["ownerReferences"][std::size_t{0}]["kind"] = "Secret";
+  EXPECT_EQ(put(maps + "/left", left).status, 200);
+  core.on_timeout(now);
+  EXPECT_FALSE(exists("left"));
+}
+
+TEST_F(ApiServerCoreDeletes, AReferenceMayNameAnyVersionOfItsOwner) {
+  const CoreReply owner =
+      post("/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers",
+           Json::parse(R"({"metadata":{"name":"owner"},"spec":{"maxReplicas":2,)"
+                       R"("scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}})"));
+  ASSERT_EQ(owner.status, 201) << owner.text;
+  for (const char* version : {"v1", "v2"}) {
+    Json map = config_map(version);
+    map["metadata"]["ownerReferences"] =
+        Json::array({Json::object({{"apiVersion", std::string("autoscaling/") + version},
+                                   {"kind", "HorizontalPodAutoscaler"},
+                                   {"name", "owner"},
+                                   {"uid", owner.uid()}})});
+    post(maps, map);
+  }
+  core.on_timeout(now);
+  EXPECT_TRUE(exists("v1"));
+  EXPECT_TRUE(exists("v2"));
+  remove("/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers/owner");
+  core.on_timeout(now);
+  EXPECT_FALSE(exists("v1"));
+  EXPECT_FALSE(exists("v2"));
+}
+
 TEST_F(ApiServerCoreDeletes, ThePatienceWithAPodOnlyGetsShorter) {
   const std::string pods = "/api/v1/namespaces/default/pods";
   post(pods, Json::parse(R"({"metadata":{"name":"p"},"spec":{"nodeName":"n",)"

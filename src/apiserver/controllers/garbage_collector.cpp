@@ -36,30 +36,13 @@ void drop_references(Storage& storage, const ResourceType& type, const StoredPtr
   store_as_controller(storage, type, live, std::move(object), "", now);
 }
 
-bool is_namespaced_kind(Storage& storage, const Json& reference, bool& known) {
+/// Returns the resource that a reference names by apiVersion and kind, or null if it is not served.
+ResourceTypePtr kind_of(const Registry& registry, const Json& reference) {
   const std::string api_version = reference["apiVersion"].string_or("");
   const auto slash = api_version.find('/');
   const std::string group = slash == std::string::npos ? "" : api_version.substr(0, slash);
   const std::string version = slash == std::string::npos ? api_version : api_version.substr(slash + 1);
-  const ResourceTypePtr type = storage.registry.find_kind(group, version, reference["kind"].string_or(""));
-  known = type != nullptr;
-  return known && type->namespaced;
-}
-
-}  // namespace
-
-namespace {
-
-/// Returns true if the kind of an owner is served. Otherwise the absence of the owner is unknown.
-bool is_served(Storage& storage, const Json& reference) {
-  const std::string api_version = reference["apiVersion"].string_or("");
-  const std::string kind = reference["kind"].string_or("");
-  for (const ServedVersion& served : storage.registry.versions()) {
-    if (served.api_version() != api_version) continue;
-    for (const ResourceTypePtr& type : served.resources)
-      if (type->kind == kind) return true;
-  }
-  return false;
+  return registry.find_kind(group, version, reference["kind"].string_or(""));
 }
 
 }  // namespace
@@ -120,6 +103,18 @@ void GarbageCollector::enqueue_if_ownerless(const Store& store, const Place& pla
   }
 }
 
+void GarbageCollector::enqueue_if_misnamed(const Registry& registry, const Place& place, const Json& owners) {
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    const auto owner = by_uid_.find(owners[i]["uid"].string_or(""));
+    if (owner == by_uid_.end()) continue;
+    const std::string_view key = owner->second.key;
+    const ResourceTypePtr type = kind_of(registry, owners[i]);
+    if ((type && type->collection != owner->second.collection) ||
+        owners[i]["name"] != Json(key.substr(key.find('/') + 1)))
+      enqueue(place);
+  }
+}
+
 bool GarbageCollector::may_own(const Store& store, const Place& owner, const Place& dependent) {
   if (!store.at(owner.collection).namespaced) return true;
   return space_of(store, owner) == space_of(store, dependent);
@@ -130,7 +125,8 @@ std::string_view GarbageCollector::space_of(const Store& store, const Place& pla
                                                : std::string_view();
 }
 
-void GarbageCollector::observe(const Store& store, const Change& change) {
+void GarbageCollector::observe(const Storage& storage, const Change& change) {
+  const Store& store = storage.store;
   const Place place{change.collection, change.key};
   const StoredPtr& before = change.before;
   const StoredPtr& after = change.after;
@@ -138,7 +134,10 @@ void GarbageCollector::observe(const Store& store, const Change& change) {
       before && after && before->uid() == after->uid() && before->owners_text() == after->owners_text();
   if (before && !linked) unlink(place, *before);
   if (after) {
-    if (!linked) link(place, *after);
+    if (!linked) {
+      link(place, *after);
+      enqueue_if_misnamed(storage.registry, place, after->owners());
+    }
     enqueue_if_ownerless(store, place, after->owners());
     if (!after->is_deleting()) return;
     if (holds_finalizer(*after, orphan_finalizer) || holds_finalizer(*after, foreground_finalizer))
@@ -162,19 +161,17 @@ void GarbageCollector::run(Storage& storage, WallTime now) {
   }
 }
 
+// Source: garbagecollector.go isDangling, which reads the owner by the reference's apiVersion, kind and name.
 GarbageCollector::Standing GarbageCollector::standing(Storage& storage, const Json& reference,
-                                                      const Stored& dependent) const {
+                                                      const Stored& dependent) {
   // If the kind is unknown, or cannot own this object, the absence of the owner is unknown.
-  bool known = false;
-  const bool namespaced = is_namespaced_kind(storage, reference, known);
-  if (!known || (namespaced && dependent.namespace_().empty())) return Standing::present;
-  const std::string uid = reference["uid"].string_or("");
-  const auto at = by_uid_.find(uid);
-  if (at == by_uid_.end()) return is_served(storage, reference) ? Standing::absent : Standing::present;
-  const StoredPtr owner = storage.store.find(storage.store.at(at->second.collection), at->second.key);
-  // An owner is in the same namespace or in none, and has the name in the reference.
-  if (!owner || owner->name() != reference["name"].string_or("")) return Standing::absent;
-  if (!owner->namespace_().empty() && owner->namespace_() != dependent.namespace_()) return Standing::absent;
+  const ResourceTypePtr type = kind_of(storage.registry, reference);
+  if (!type || (type->namespaced && dependent.namespace_().empty())) return Standing::present;
+  // An owner has the kind, the name and the uid in the reference, and is in the same namespace or in none.
+  const Collection& owners = storage.collection(*type);
+  const StoredPtr owner =
+      storage.store.find(owners, owners.key_of(dependent.namespace_(), reference["name"].string_or("")));
+  if (!owner || owner->uid() != reference["uid"].string_or("")) return Standing::absent;
   const bool waits = owner->is_deleting() && holds_finalizer(*owner, foreground_finalizer);
   return waits ? Standing::waits_for_dependents : Standing::present;
 }

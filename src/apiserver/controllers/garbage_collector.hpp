@@ -18,6 +18,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
+class Registry;
 struct Storage;
 
 /// Updates an index of owners on every change, and processes it in run(). For objects without owner
@@ -30,7 +31,7 @@ class GarbageCollector {
   GarbageCollector() = default;
   explicit GarbageCollector(const Frozen& from);
   Frozen freeze();
-  void observe(const Store& store, const Change& change);
+  void observe(const Storage& storage, const Change& change);
   bool has_work() const { return !queue_.empty(); }
   /// Runs until no work is left.
   void run(Storage& storage, WallTime now);
@@ -49,6 +50,8 @@ class GarbageCollector {
   void link(const Place& place, const Stored& object);
   void unlink(const Place& place, const Stored& object);
   void enqueue_if_ownerless(const Store& store, const Place& place, const Json& owners);
+  /// Enqueues a dependent whose reference gives the uid of an object with another kind or name.
+  void enqueue_if_misnamed(const Registry& registry, const Place& place, const Json& owners);
   void enqueue(const Place& place);
   void enqueue_dependents(std::string_view uid);
   std::vector<Place> dependents(std::string_view uid) const;
@@ -57,7 +60,7 @@ class GarbageCollector {
   void visit(Storage& storage, const Place& place, WallTime now);
   void visit_deleting(Storage& storage, const Place& place, const StoredPtr& object, WallTime now);
   void orphan_dependents(Storage& storage, const Stored& owner, WallTime now);
-  Standing standing(Storage& storage, const Json& reference, const Stored& dependent) const;
+  static Standing standing(Storage& storage, const Json& reference, const Stored& dependent);
 
   /// A dependent, after the uid of its owner.
   using Dependence = std::pair<std::string, Place>;

@@ -49,8 +49,9 @@ struct Controllers {
         roles(from.roles) {}
   Frozen freeze() { return {collector.freeze(), namespaces, kubernetes, crds, roles}; }
 
-  void observe(Store& store, const Change& change) {
-    collector.observe(store, change);
+  void observe(Storage& storage, const Change& change) {
+    Store& store = storage.store;
+    collector.observe(storage, change);
     namespaces.observe(store, change);
     kubernetes.observe(store, change);
     crds.observe(store, change);
@@ -99,7 +100,7 @@ struct ApiServerCore::State : Server {
 
   void listen() {
     storage.store.listen([this](const ChangePtr& change) {
-      controllers.observe(storage.store, *change);
+      controllers.observe(storage, *change);
       watches.publish(change);
     });
   }
