@@ -123,6 +123,20 @@ TEST_F(ApiServerCoreDeletes, InTheForegroundTheOwnerGoesLast) {
   EXPECT_FALSE(exists("owner"));
 }
 
+// Regression: dependents that do not block were deleted only after their owner, which may wait long for one
+// that does. Source: graph_builder.go processTransitions.
+TEST_F(ApiServerCoreDeletes, InTheForegroundDependentsThatDoNotBlockGoAtOnce) {
+  const std::string owner = post(maps, config_map("owner")).uid();
+  child("blocks", {{"owner", owner}}, true);
+  child("free", {{"owner", owner}});
+  merge(maps + "/blocks", R"({"metadata":{"finalizers":["example.com/hold"]}})");
+  remove(maps + "/owner", R"({"propagationPolicy":"Foreground"})");
+  core.on_timeout(now);
+  EXPECT_TRUE(exists("owner"));
+  EXPECT_TRUE(exists("blocks"));
+  EXPECT_FALSE(exists("free"));
+}
+
 TEST_F(ApiServerCoreDeletes, OwnersThatCannotBeLookedUpAreNotMissed) {
   Json map = config_map("of-an-unknown-kind");
   map["metadata"]["ownerReferences"] =

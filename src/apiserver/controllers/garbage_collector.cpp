@@ -17,6 +17,16 @@ bool holds_finalizer(const Stored& object, std::string_view name) {
   return has_finalizer(Json::object({{"finalizers", object.part("metadata.finalizers")}}), name);
 }
 
+bool waits_for_dependents(const Stored& object) {
+  return object.is_deleting() && holds_finalizer(object, foreground_finalizer);
+}
+
+/// Returns true if a foreground deletion begins with this change. From then on all dependents are deleted,
+/// not only those for which the owner waits. Source: graph_builder.go processTransitions.
+bool starts_waiting(const StoredPtr& before, const Stored& after) {
+  return waits_for_dependents(after) && !(before && waits_for_dependents(*before));
+}
+
 bool blocks(const Stored& dependent, std::string_view owner_uid) {
   const Json owners = dependent.owners();
   for (std::size_t i = 0; i < owners.size(); ++i)
@@ -140,6 +150,7 @@ void GarbageCollector::observe(const Storage& storage, const Change& change) {
     }
     enqueue_if_ownerless(store, place, after->owners());
     if (!after->is_deleting()) return;
+    if (starts_waiting(before, *after)) enqueue_dependents(after->uid());
     if (holds_finalizer(*after, orphan_finalizer) || holds_finalizer(*after, foreground_finalizer))
       enqueue(place);
   } else {
@@ -172,8 +183,7 @@ GarbageCollector::Standing GarbageCollector::standing(Storage& storage, const Js
   const StoredPtr owner =
       storage.store.find(owners, owners.key_of(dependent.namespace_(), reference["name"].string_or("")));
   if (!owner || owner->uid() != reference["uid"].string_or("")) return Standing::absent;
-  const bool waits = owner->is_deleting() && holds_finalizer(*owner, foreground_finalizer);
-  return waits ? Standing::waits_for_dependents : Standing::present;
+  return waits_for_dependents(*owner) ? Standing::waits_for_dependents : Standing::present;
 }
 
 void GarbageCollector::orphan_dependents(Storage& storage, const Stored& owner, WallTime now) {
