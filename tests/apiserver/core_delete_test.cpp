@@ -137,6 +137,24 @@ TEST_F(ApiServerCoreDeletes, InTheForegroundDependentsThatDoNotBlockGoAtOnce) {
   EXPECT_FALSE(exists("free"));
 }
 
+// Regression: objects that own each other and block waited for each other's deletion without an end.
+// Source: garbagecollector.go attemptToDeleteItem.
+TEST_F(ApiServerCoreDeletes, InTheForegroundACycleOfOwnersIsDeleted) {
+  const std::string first = post(maps, config_map("first")).uid();
+  const std::string second = child("second", {{"first", first}}, true);
+  const std::string third = child("third", {{"second", second}}, true);
+  merge(maps + "/first", R"({"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"ConfigMap",)"
+                         R"("name":"third","uid":")" +
+                             third + R"(","blockOwnerDeletion":true}]}})");
+  core.on_timeout(now);
+  ASSERT_TRUE(exists("first") && exists("second") && exists("third"));
+  remove(maps + "/first", R"({"propagationPolicy":"Foreground"})");
+  core.on_timeout(now);
+  EXPECT_FALSE(exists("first"));
+  EXPECT_FALSE(exists("second"));
+  EXPECT_FALSE(exists("third"));
+}
+
 TEST_F(ApiServerCoreDeletes, OwnersThatCannotBeLookedUpAreNotMissed) {
   Json map = config_map("of-an-unknown-kind");
   map["metadata"]["ownerReferences"] =

@@ -46,6 +46,16 @@ void drop_references(Storage& storage, const ResourceType& type, const StoredPtr
   store_as_controller(storage, type, live, std::move(object), "", now);
 }
 
+/// Stores `object` with references that do not block the deletion of their owners.
+void unblock_owners(Storage& storage, const ResourceType& type, const StoredPtr& object, WallTime now) {
+  const Json live = storage.document(type, object);
+  Json changed = live;
+  for (Json& reference : changed["metadata"]["ownerReferences"].as_array())
+    if (std::as_const(reference)["blockOwnerDeletion"].bool_or(false))
+      reference["blockOwnerDeletion"] = false;
+  store_as_controller(storage, type, live, std::move(changed), "", now);
+}
+
 /// Returns the resource that a reference names by apiVersion and kind, or null if it is not served.
 ResourceTypePtr kind_of(const Registry& registry, const Json& reference) {
   const std::string api_version = reference["apiVersion"].string_or("");
@@ -225,8 +235,16 @@ void GarbageCollector::visit_deleting(Storage& storage, const Place& place, cons
     storage.store.put(storage.collection(*type), std::move(body), object->form());
 }
 
+bool GarbageCollector::may_be_in_cycle(const Store& store, const Stored& object) const {
+  for (const Place& place : dependents(object.uid())) {
+    const StoredPtr dependent = store.find(store.at(place.collection), place.key);
+    if (dependent && waits_for_dependents(*dependent)) return true;
+  }
+  return false;
+}
+
 void GarbageCollector::visit(Storage& storage, const Place& place, WallTime now) {
-  const StoredPtr object = storage.store.find(storage.store.at(place.collection), place.key);
+  StoredPtr object = storage.store.find(storage.store.at(place.collection), place.key);
   if (!object) return;
   if (object->is_deleting()) return visit_deleting(storage, place, object, now);
   const Json owners = object->owners();
@@ -251,6 +269,10 @@ void GarbageCollector::visit(Storage& storage, const Place& place, WallTime now)
   // too.
   options.propagation =
       waiting > 0 && has_dependents(object->uid()) ? Propagation::foreground : Propagation::unset;
+  if (options.propagation == Propagation::foreground && may_be_in_cycle(storage.store, *object)) {
+    unblock_owners(storage, *type, object, now);
+    object = storage.store.find(storage.collection(*type), place.key);
+  }
   if (options.propagation == Propagation::unset && !holds_finalizer(*object, orphan_finalizer) &&
       !holds_finalizer(*object, foreground_finalizer))
     options.propagation = Propagation::background;

@@ -59,6 +59,9 @@ class GarbageCollector {
 
   void visit(Storage& storage, const Place& place, WallTime now);
   void visit_deleting(Storage& storage, const Place& place, const StoredPtr& object, WallTime now);
+  /// Returns true if a dependent of the object, which one of its owners waits for, waits for its own
+  /// dependents: they may wait for each other. Source: garbagecollector.go attemptToDeleteItem.
+  bool may_be_in_cycle(const Store& store, const Stored& object) const;
   void orphan_dependents(Storage& storage, const Stored& owner, WallTime now);
   static Standing standing(Storage& storage, const Json& reference, const Stored& dependent);
 
