@@ -311,6 +311,132 @@ TEST_F(ApiServerCoreDeletes, CustomResourcesGoWithTheirDefinition) {
   EXPECT_EQ(get(ships)["items"].size(), 0U);
 }
 
+class ApiServerCoreEvictions : public CoreFixture {
+ protected:
+  /// Creates a pod that runs and is ready, with the label app.
+  void run_pod(const std::string& name, const std::string& app) {
+    const Json spec = Json::parse(R"({"nodeName":"n","containers":[{"name":"c","image":"i"}]})");
+    const Json metadata = Json::object({{"name", name}, {"labels", Json::object({{"app", app}})}});
+    ASSERT_EQ(post(pods, Json::object({{"metadata", metadata}, {"spec", spec}})).status, 201);
+    const CoreReply reply =
+        merge(pods + "/" + name + "/status",
+              R"({"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}})");
+    ASSERT_EQ(reply.status, 200) << reply.text;
+  }
+  /// Creates a budget that permits some disruptions. `selector` is JSON; empty: none.
+  void add_budget(const std::string& name, const std::string& selector, int allowed) {
+    const std::string member = selector.empty() ? "" : R"(,"selector":)" + selector;
+    const CoreReply made = post(budgets, Json::parse(R"({"metadata":{"name":")" + name +
+                                                     R"("},"spec":{"minAvailable":1)" + member + "}}"));
+    ASSERT_EQ(made.status, 201) << made.text;
+    const CoreReply reply =
+        merge(budgets + "/" + name + "/status",
+              R"({"status":{"observedGeneration":1,"currentHealthy":2,"desiredHealthy":1,)"
+              R"("expectedPods":2,"disruptionsAllowed":)" +
+                  std::to_string(allowed) + "}}");
+    ASSERT_EQ(reply.status, 200) << reply.text;
+  }
+  CoreReply evict(const std::string& name, const std::string& options = "{}") {
+    return post(pods + "/" + name + "/eviction",
+                Json::parse(R"({"apiVersion":"policy/v1","kind":"Eviction","metadata":{"name":")" + name +
+                            R"("},"deleteOptions":)" + options + "}"));
+  }
+  Json status_of(const std::string& budget) { return get(budgets + "/" + budget)["status"]; }
+  bool is_evicted(const std::string& name) {
+    return !get(pods + "/" + name).body.at({"metadata", "deletionTimestamp"}).is_null();
+  }
+
+  const std::string pods = "/api/v1/namespaces/default/pods";
+  const std::string budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
+};
+
+// Regression: a budget with an empty selector was skipped like one without a selector.
+TEST_F(ApiServerCoreEvictions, AnEmptySelectorSelectsEveryPod) {
+  run_pod("a", "web");
+  add_budget("without", "", 0);
+  add_budget("all", "{}", 0);
+  const CoreReply refused = evict("a");
+  EXPECT_EQ(refused.status, 429) << refused.text;
+  EXPECT_EQ(refused.body.at({"details", "causes"})[std::size_t{0}]["message"],
+            Json("The disruption budget all does not allow evicting pods currently"));
+  EXPECT_FALSE(is_evicted("a"));
+}
+
+// Regression: the budgets of a pod were charged one after the other. Source: eviction.go Create; the response
+// itself is a 201.
+TEST_F(ApiServerCoreEvictions, APodWithSeveralBudgetsIsNotEvicted) {
+  run_pod("a", "web");
+  add_budget("one", R"({"matchLabels":{"app":"web"}})", 1);
+  add_budget("two", R"({"matchLabels":{"app":"web"}})", 1);
+  const CoreReply refused = evict("a");
+  EXPECT_EQ(refused.status, 201);
+  EXPECT_EQ(refused.body,
+            Json::parse(R"({"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure","message":)"
+                        R"("This pod has more than one PodDisruptionBudget, which the eviction subresource )"
+                        R"(does not support.","code":500})"));
+  EXPECT_EQ(status_of("one")["disruptionsAllowed"], Json(1));
+  EXPECT_EQ(status_of("two")["disruptionsAllowed"], Json(1));
+  EXPECT_FALSE(is_evicted("a"));
+}
+
+// Regression: an eviction left neither the pod nor the condition in the budget, so that a budget controller
+// counted the pod as available. Source: eviction.go checkAndDecrement.
+TEST_F(ApiServerCoreEvictions, TheBudgetShowsWhichPodsWereDisrupted) {
+  run_pod("a", "web");
+  run_pod("b", "web");
+  add_budget("web", R"({"matchLabels":{"app":"web"}})", 2);
+  const std::string first = "2026-02-02T02:40:00Z";
+  EXPECT_EQ(evict("a", R"({"dryRun":["All"]})")["status"], Json("Success"));
+  EXPECT_TRUE(status_of("web")["disruptedPods"].is_null());
+  EXPECT_EQ(evict("a")["status"], Json("Success"));
+  EXPECT_EQ(status_of("web")["disruptedPods"], Json::object({{"a", first}}));
+  EXPECT_TRUE(status_of("web")["conditions"].is_null()) << "there is one left";
+  now += std::chrono::seconds(1);
+  const std::string second = "2026-02-02T02:40:01Z";
+  EXPECT_EQ(evict("b")["status"], Json("Success"));
+  const Json status = status_of("web");
+  EXPECT_EQ(status["disruptionsAllowed"], Json(0));
+  EXPECT_EQ(status["disruptedPods"], Json::object({{"a", first}, {"b", second}}));
+  EXPECT_EQ(status["conditions"], Json::array({Json::object({{"type", "DisruptionAllowed"},
+                                                             {"status", "False"},
+                                                             {"observedGeneration", 1},
+                                                             {"lastTransitionTime", second},
+                                                             {"reason", "InsufficientPods"},
+                                                             {"message", ""}})}));
+}
+
+TEST_F(ApiServerCoreEvictions, ARefusalNamesTheReasonOfTheBudget) {
+  run_pod("a", "web");
+  add_budget("web", R"({"matchLabels":{"app":"web"}})", 0);
+  const auto refusal = [&](const std::string& status) {
+    merge(budgets + "/web/status", R"({"status":)" + status + "}");
+    return evict("a").body.at({"details", "causes"})[std::size_t{0}]["message"].string_or("");
+  };
+  const std::string name = "The disruption budget web ";
+  EXPECT_EQ(refusal(R"({"conditions":[{"type":"DisruptionAllowed","status":"False","reason":"SyncFailed",)"
+                    R"("message":"no owner","lastTransitionTime":"2026-02-02T02:40:00Z"}]})"),
+            name + "does not allow evicting pods currently because it failed sync: no owner");
+  EXPECT_EQ(refusal(R"({"conditions":[{"type":"DisruptionAllowed","status":"False","reason":"Other",)"
+                    R"("message":"why","lastTransitionTime":"2026-02-02T02:40:00Z"}]})"),
+            name + "does not allow evicting pods currently (Other): why");
+  EXPECT_EQ(refusal(R"({"currentHealthy":1})"), name + "needs 1 healthy pods and has 1 currently");
+  ASSERT_EQ(merge(budgets + "/web/status", R"({"status":{"disruptionsAllowed":-1}})").status, 200);
+  const CoreReply refused = evict("a");
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_EQ(refused.message(),
+            "poddisruptionbudget.policy \"web\" is forbidden: pdb disruptions allowed is negative");
+}
+
+// Regression: the propagation policy of an eviction was ignored.
+TEST_F(ApiServerCoreEvictions, DeleteOptionsHaveAPropagationPolicy) {
+  run_pod("a", "web");
+  EXPECT_EQ(evict("a", R"({"propagationPolicy":"Sideways"})").status, 422);
+  EXPECT_EQ(evict("a", R"({"propagationPolicy":"Foreground","gracePeriodSeconds":7})").status, 201);
+  const Json metadata = get(pods + "/a")["metadata"];
+  EXPECT_EQ(metadata["finalizers"], Json::array({"foregroundDeletion"}));
+  EXPECT_EQ(metadata["deletionGracePeriodSeconds"], Json(7));
+}
+
 class ApiServerCoreDefinitions : public CoreFixture {};
 
 TEST_F(ApiServerCoreDefinitions, AreServedAtOnceAndEstablished) {

@@ -133,7 +133,10 @@ WriteOptions write_options(const Call& call, std::string_view kind, Applies appl
 }
 
 DeleteOptions delete_options(const Call& call) {
-  const Json options = options_document(call);
+  return delete_options(options_document(call));
+}
+
+DeleteOptions delete_options(const Json& options) {
   FieldErrors errors;
   DeleteOptions out;
   out.propagation = propagation(options, errors);

@@ -42,6 +42,8 @@ struct DeleteOptions {
 
 /// Parses the body if there is one, which overrides the query, else the query. Throws StatusError.
 DeleteOptions delete_options(const Call& call);
+/// Validates a document; null: all options have their defaults. Throws StatusError (422).
+DeleteOptions delete_options(const Json& options);
 
 }  // namespace apiserver
 }  // namespace v0

@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/query/label_selector.hpp"
 #include "apiserver/request/request_body.hpp"
 #include "apiserver/request/respond.hpp"
 #include "apiserver/rest/deletion.hpp"
 #include "apiserver/rest/rest.hpp"
 #include "apiserver/rest/write.hpp"
-#include "apiserver/store/table_cells.hpp"
 #include "apiserver/text/timestamps.hpp"
 
 namespace evenkeel {
@@ -26,7 +26,7 @@ http::Response created() {
 }
 
 /// Replaces the condition of the same type.
-void set_pod_condition(Json& body, Json condition) {
+void set_condition(Json& body, Json condition) {
   Json& conditions = body["status"]["conditions"];
   if (!conditions.is_array()) conditions = Json::array();
   for (Json& present : conditions.as_array())
@@ -85,7 +85,7 @@ http::Response bind(Storage& storage, Call& call, const ResourceType& pods, cons
   body["spec"]["nodeName"] = binding.at({"target", "name"});
   merge_metadata(body["metadata"], binding["metadata"], "annotations");
   merge_metadata(body["metadata"], binding["metadata"], "labels");
-  set_pod_condition(body, true_condition("PodScheduled", call));
+  set_condition(body, true_condition("PodScheduled", call));
   if (!write_options(call, "CreateOptions").dry_run)
     storage.store.put(storage.collection(pods), std::move(body));
   return created();
@@ -115,57 +115,125 @@ bool may_go_unready(const Stored& pod, const Stored& budget) {
   return desired > 0 && status["currentHealthy"].integer_or(0) >= desired;
 }
 
-/// Counts the eviction in the budget. Throws StatusError (429) if the budget does not permit it.
-void charge(Storage& storage, Collection& budgets, const StoredPtr& budget, bool dry_run) {
-  Json body = storage.store.body(budget);
-  const Json& status = std::as_const(body)["status"];
-  const std::string name = budget->name();
-  if (status["observedGeneration"].integer_or(0) < budget->part("metadata.generation").integer_or(0))
-    refuse_eviction("The disruption budget " + name + " is still being processed by the server.", 10);
-  const std::int64_t allowed = status["disruptionsAllowed"].integer_or(0);
-  if (allowed <= 0)
-    refuse_eviction("The disruption budget " + name + " needs " +
-                        std::to_string(status["desiredHealthy"].integer_or(0)) + " healthy pods and has " +
-                        std::to_string(status["currentHealthy"].integer_or(0)) + " currently",
-                    0);
-  body["status"]["disruptionsAllowed"] = allowed - 1;
-  if (!dry_run) storage.store.put(budgets, std::move(body));
+constexpr std::string_view disruption_allowed = "DisruptionAllowed";
+constexpr std::size_t max_disrupted_pods = 2000;
+
+/// Returns the condition of the type, or null.
+const Json& condition_of(const Json& status, std::string_view type) {
+  const Json& conditions = status["conditions"];
+  for (std::size_t i = 0; i < conditions.size(); ++i)
+    if (conditions[i]["type"] == Json(type)) return conditions[i];
+  return conditions[conditions.size()];
 }
 
-/// Budgets protect running pods only.
-void check_budgets(Storage& storage, const Call& call, const StoredPtr& pod, bool dry_run) {
-  const std::string phase = pod->part("status.phase").string_or("");
-  if (phase != "Running" || pod->is_deleting()) return;
-  const ResourceTypePtr budgets = storage.registry.find("policy", "v1", "poddisruptionbudgets");
-  if (!budgets) return;
-  for (const StoredPtr& budget : storage.store.snapshot(
-           storage.collection(*budgets), call.path.namespace_ + "/", storage.store.version())) {
+/// Returns the reason for which a budget permits no disruption.
+std::string exhaustion(const std::string& name, const Json& status) {
+  const std::string refusal = "The disruption budget " + name + " does not allow evicting pods currently";
+  const Json& condition = condition_of(status, disruption_allowed);
+  const std::string reason = condition["reason"].string_or("");
+  const std::string message =
+      condition["status"] == Json("False") ? condition["message"].string_or("") : std::string();
+  if (!message.empty() && reason == "SyncFailed") return refusal + " because it failed sync: " + message;
+  const std::int64_t desired = status["desiredHealthy"].integer_or(0);
+  const std::int64_t healthy = status["currentHealthy"].integer_or(0);
+  if (healthy <= desired)
+    return "The disruption budget " + name + " needs " + std::to_string(desired) + " healthy pods and has " +
+           std::to_string(healthy) + " currently";
+  return message.empty() ? refusal : refusal + " (" + reason + "): " + message;
+}
+
+/// Throws StatusError (403, 429) unless the budget permits a disruption.
+void check_allowance(const Stored& budget, const Json& status) {
+  const std::string& name = budget.name();
+  if (status["observedGeneration"].integer_or(0) < budget.part("metadata.generation").integer_or(0))
+    refuse_eviction("The disruption budget " + name + " is still being processed by the server.", 10);
+  const GroupResource resource{"policy", "poddisruptionbudget"};
+  const std::int64_t allowed = status["disruptionsAllowed"].integer_or(0);
+  if (allowed < 0) throw StatusError::forbidden(resource, name, "pdb disruptions allowed is negative");
+  if (status["disruptedPods"].size() > max_disrupted_pods)
+    throw StatusError::forbidden(
+        resource, name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller");
+  if (allowed == 0) refuse_eviction(exhaustion(name, status), 0);
+}
+
+/// The condition of a budget that permits no further disruption.
+/// Source: component-helpers apps/poddisruptionbudget UpdateDisruptionAllowedCondition.
+Json exhausted_condition(const Json& status, WallTime now) {
+  Json condition = Json::object({{"type", disruption_allowed},
+                                 {"status", "False"},
+                                 {"observedGeneration", status["observedGeneration"]},
+                                 {"lastTransitionTime", timestamp(now)},
+                                 {"reason", "InsufficientPods"},
+                                 {"message", ""}});
+  const Json& present = condition_of(status, disruption_allowed);
+  if (present["status"] == Json("False")) condition["lastTransitionTime"] = present["lastTransitionTime"];
+  return condition;
+}
+
+/// Counts the eviction in the budget. Throws StatusError (403, 429) if the budget does not permit it.
+/// Source: eviction.go checkAndDecrement.
+void charge(Storage& storage, const Call& call, const StoredPtr& budget, bool dry_run) {
+  Json body = storage.store.body(budget);
+  const Json& status = std::as_const(body)["status"];
+  check_allowance(*budget, status);
+  if (dry_run) return;
+  const std::int64_t left = status["disruptionsAllowed"].integer_or(0) - 1;
+  body["status"]["disruptionsAllowed"] = left;
+  if (left == 0) set_condition(body, exhausted_condition(status, call.now));
+  Json& disrupted = body["status"]["disruptedPods"];
+  if (!disrupted.is_object()) disrupted = Json::object();
+  disrupted[call.path.name] = timestamp(call.now);
+  const ResourceTypePtr type = storage.registry.find("policy", "v1", "poddisruptionbudgets");
+  storage.store.put(storage.collection(*type), std::move(body));
+}
+
+/// Returns the budgets that select the pod. An empty selector selects every pod, a missing one none.
+std::vector<StoredPtr> budgets_of(Storage& storage, const Call& call, const Stored& pod) {
+  const ResourceTypePtr type = storage.registry.find("policy", "v1", "poddisruptionbudgets");
+  if (!type) return {};
+  std::vector<StoredPtr> budgets =
+      storage.store.snapshot(storage.collection(*type), call.path.namespace_ + "/", storage.store.version());
+  const Json labels = pod.part("metadata.labels");
+  std::erase_if(budgets, [&](const StoredPtr& budget) {
     const Json selector = budget->part("spec.selector");
-    if (selector.is_null() || selector.empty()) continue;
-    if (LabelQuery(selector_text(selector)).matches(*pod) && !may_go_unready(*pod, *budget))
-      charge(storage, storage.collection(*budgets), budget, dry_run);
-  }
+    return selector.is_null() || !selects(selector, labels);
+  });
+  return budgets;
+}
+
+/// Charges the budget of the pod. Budgets protect running pods only. Returns false if there are several,
+/// which is refused.
+bool check_budgets(Storage& storage, const Call& call, const StoredPtr& pod, bool dry_run) {
+  const std::string phase = pod->part("status.phase").string_or("");
+  if (phase != "Running" || pod->is_deleting()) return true;
+  const std::vector<StoredPtr> budgets = budgets_of(storage, call, *pod);
+  if (budgets.size() > 1) return false;
+  if (!budgets.empty() && !may_go_unready(*pod, *budgets.front()))
+    charge(storage, call, budgets.front(), dry_run);
+  return true;
+}
+
+/// The Status has another code than the response, and no reason, as with a real server.
+http::Response several_budgets() {
+  const StatusError error(500, "",
+                          "This pod has more than one PodDisruptionBudget, which the eviction subresource "
+                          "does not support.");
+  return json_response(201, error.body().dump());
 }
 
 http::Response evict(Storage& storage, Call& call) {
   const Json eviction = action_body(call, "Eviction", call.path.name);
   StoredPtr pod = require_object(storage, call);
-  const Json& given = eviction["deleteOptions"];
-  DeleteOptions options;
-  if (given["gracePeriodSeconds"].is_integer())
-    options.grace_period = given["gracePeriodSeconds"].as_integer();
-  if (const Json& uid = given.at({"preconditions", "uid"}); uid.is_string()) options.uid = uid.as_string();
-  if (const Json& version = given.at({"preconditions", "resourceVersion"}); version.is_string())
-    options.resource_version = version.as_string();
-  options.dry_run = call.query.has("dryRun") || !given["dryRun"].empty();
+  DeleteOptions options = delete_options(eviction["deleteOptions"]);
+  options.dry_run = options.dry_run || call.query.has("dryRun");
   check_preconditions(*call.type, *pod, options);
-  check_budgets(storage, call, pod, options.dry_run);
+  if (!check_budgets(storage, call, pod, options.dry_run)) return several_budgets();
   if (!options.dry_run) {
     Json condition = true_condition("DisruptionTarget", call);
     condition["reason"] = "EvictionByEvictionAPI";
     condition["message"] = "Eviction API: evicting";
     Json body = storage.store.body(pod);
-    set_pod_condition(body, std::move(condition));
+    set_condition(body, std::move(condition));
     pod = storage.store.put(call.collection(), std::move(body));
     options.resource_version.reset();
   }
