@@ -352,10 +352,17 @@ class SchemaWriter {
     for (std::size_t i = 0; i < notes.value_count; ++i) schema["enum"].push_back(notes.values[i]);
     if (notes.nullable) schema["nullable"] = true;
     if (notes.preserve_unknown) schema["x-kubernetes-preserve-unknown-fields"] = true;
-    if (notes.embedded_object) schema["x-kubernetes-embedded-resource"] = true;
+    if (notes.embedded_object) annotate_embedded(schema);
     if (notes.atomic_map) schema["x-kubernetes-map-type"] = "atomic";
     if (is_list) annotate_list(schema, notes);
     add_rules(schema, std::span(notes.rules).first(notes.rule_count));
+  }
+
+  /// A server refuses a whole object without the type, and one without properties that does not keep fields.
+  static void annotate_embedded(Json& schema) {
+    schema["type"] = "object";
+    schema["x-kubernetes-embedded-resource"] = true;
+    if (!schema.contains("properties")) schema["x-kubernetes-preserve-unknown-fields"] = true;
   }
 
   /// A key must be required or have a default; a list whose keys have neither is made atomic.

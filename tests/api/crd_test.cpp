@@ -16,13 +16,12 @@
 #include <evenkeel/api/metadata.hpp>
 #include <evenkeel/api/quantity.hpp>
 
+#include "rich.hpp"
+
 namespace ek = evenkeel;
 using ek::Json;
 
 namespace crd_types {
-
-enum class Mode { fast, very_safe };
-EVENKEEL_ENUM(Mode, fast, very_safe)
 
 struct DemoSpec {
   int replicas = 1;
@@ -42,16 +41,6 @@ EVENKEEL_FIELDS(DemoSpec, replicas, image)
 EVENKEEL_FIELDS(DemoStatus, ready_replicas)
 EVENKEEL_FIELDS(Demo, metadata, spec, status)
 
-struct Endpoint {
-  int port = 0;
-  std::string protocol = "TCP";
-  std::optional<std::string> host = {};
-};
-struct Nested {
-  static constexpr ek::CelRule rules[] = {{.rule = "self.low <= self.high", .message = "low is above high"}};
-  int low = 1;
-  int high = 2;
-};
 struct Peer {
   int port = 1;
   std::string protocol = "TCP";
@@ -67,76 +56,9 @@ struct HoldsRuled {
   Ruled ruled = {};
   Peer with_rule = {};
 };
-struct Strict {
-  std::string name = {};
-};
-struct Loop {
-  std::vector<Loop> children = {};
-};
-struct RichSpec {
-  int replicas = 0;
-  std::int64_t bytes = 5;
-  std::uint8_t small = 0;
-  std::uint32_t mask = 0;
-  double ratio = 0.25;
-  bool enabled = true;
-  std::string image = {};
-  std::string zone = {};
-  std::string level = "low";
-  Mode mode = Mode::very_safe;
-  std::optional<int> limit = {};
-  std::optional<std::string> note = {};
-  std::vector<std::string> tags = {};
-  std::vector<Endpoint> endpoints = {};
-  std::vector<Endpoint> by_host = {};
-  std::map<std::string, std::string> labels = {};
-  ek::IntOrString port = 80;
-  std::optional<ek::Quantity> memory = {};
-  std::optional<ek::Time> since = {};
-  std::optional<ek::Duration> wait = std::chrono::seconds(30);
-  std::optional<ek::Bytes> token = {};
-  Json config = {};
-  Nested nested = {};
-  Strict strict = {};
-  Loop loop = {};
-  ek::ObjectMeta pod_metadata = {};
-};
-struct RichStatus {
-  std::int64_t replicas = 0;
-  std::vector<ek::Condition> conditions = {};
-};
-struct Rich {
-  static constexpr ek::ResourceInfo resource{.group = "example.dev",
-                                             .version = "v1",
-                                             .kind = "Rich",
-                                             .plural = "riches",
-                                             .scope = ek::Scope::cluster,
-                                             .short_name = "ri"};
-  static constexpr std::string_view description = "A rich thing.";
-  static constexpr std::string_view categories[] = {"all"};
-  static constexpr ek::PrinterColumn columns[] = {
-      {.name = "Replicas", .type = "integer", .json_path = ".spec.replicas"},
-      {.name = "Note", .json_path = ".spec.note", .description = "A note.", .priority = 1}};
-  ek::ObjectMeta metadata = {};
-  RichSpec spec = {};
-  std::optional<RichStatus> status = {};
-};
-EVENKEEL_FIELDS(Endpoint, (port, ek::required), protocol, host)
-EVENKEEL_FIELDS(Nested, low, high)
 EVENKEEL_FIELDS(Peer, port, protocol, host)
 EVENKEEL_FIELDS(Ruled, nested, plain, absent)
 EVENKEEL_FIELDS(HoldsRuled, ruled, (with_rule, ek::rule("self.port > 0")))
-EVENKEEL_FIELDS(Strict, (name, ek::min_length(1), ek::max_length(5), ek::immutable))
-EVENKEEL_FIELDS(Loop, children)
-EVENKEEL_FIELDS(RichSpec, (replicas, ek::minimum(0), ek::maximum(10), ek::doc("How many.")), bytes, small,
-                mask, (ratio, ek::minimum(0.5)), enabled, (image, ek::pattern("^[a-z:]+$")),
-                (zone, ek::omit_empty), (level, ek::one_of("low", "high")), mode, (limit, ek::nullable),
-                (note, ek::no_default), (tags, ek::list_set, ek::max_items(3)),
-                (endpoints, ek::list_map("port", "protocol"), ek::min_items(1)),
-                (by_host, ek::list_map("host")), (labels, ek::map_atomic, ek::max_items(4)), port, memory,
-                since, wait, token, (config, ek::embedded_object), nested, strict, loop, pod_metadata)
-EVENKEEL_FIELDS(RichStatus, replicas, (conditions, ek::list_map("type")))
-EVENKEEL_FIELDS(Rich, metadata, (spec, ek::rule("self.replicas < 10", "too many")), status)
 
 struct Unnamed {
   static constexpr ek::ResourceInfo resource{.version = "v1", .kind = "Unnamed", .plural = "unnameds"};
@@ -325,12 +247,22 @@ TEST_F(RichSchema, TextsHaveTheirFormats) {
 }
 
 TEST_F(RichSchema, FreeFormAndRecursionAllowAnything) {
-  EXPECT_EQ(property("config"),
-            R"({"x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true})");
+  EXPECT_EQ(property("free"), R"({"x-kubernetes-preserve-unknown-fields":true})");
   EXPECT_EQ(
       property("loop"),
       R"({"properties":{"children":{"items":{"type":"object","x-kubernetes-preserve-unknown-fields":true},)"
       R"("type":"array"}},"type":"object"})");
+}
+
+// Regression: the type was missing, and the property of maps that keeps fields. API servers refuse both.
+TEST_F(RichSchema, AWholeObjectHasTheTypeAndKeepsItsFields) {
+  EXPECT_EQ(property("config"), R"({"type":"object","x-kubernetes-embedded-resource":true,)"
+                                R"("x-kubernetes-preserve-unknown-fields":true})");
+  EXPECT_EQ(property("parts"),
+            R"({"additionalProperties":{"x-kubernetes-preserve-unknown-fields":true},"type":"object",)"
+            R"("x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true})");
+  EXPECT_EQ(property("ship"), R"({"properties":{"kind":{"default":"Ship","type":"string"}},"type":"object",)"
+                              R"("x-kubernetes-embedded-resource":true})");
 }
 
 TEST_F(RichSchema, RulesStandOnFieldsAndRecords) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types that `evenkeel types` made of the definitions in this folder, while this program was built.
 #include <algorithm>
+#include <chrono>
 #include <concepts>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include <evenkeel/api/codec.hpp>
 #include <evenkeel/api/json.hpp>
+#include <evenkeel/apiserver/api_server_core.hpp>
 
 #include "base/files.hpp"
 #include "client/config/yaml_text.hpp"
@@ -49,6 +51,23 @@ TEST(Types, MakeTheDefinitionThatTheyWereMadeOf) {
   sort_required(expected);
   sort_required(made);
   EXPECT_EQ(made.dump(1), expected.dump(1));
+}
+
+/// Returns the status with which a new API server answers to a definition.
+int status_of(const ek::Json& crd) {
+  ek::apiserver::ApiServerCore server;
+  ek::http::Request request{.method = ek::http::Method::post,
+                            .target = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+                            .headers = {{"Content-Type", "application/json"}},
+                            .body = crd.dump()};
+  return server.handle(request, ek::WallTime(std::chrono::seconds(1'770'000'000))).response.status;
+}
+
+// Regression: the definition of Fleet lacked the type of `payload`.
+TEST(Types, MakeDefinitionsThatServersTake) {
+  EXPECT_EQ(status_of(ek::crd_for<::Fleet>()), 201);
+  EXPECT_EQ(status_of(ek::crd_for<::FleetSpec>()), 201);
+  EXPECT_EQ(status_of(ek::crd_for<::Pipeline>()), 201);
 }
 
 TEST(Types, HoldAnObjectWithoutLoss) {
