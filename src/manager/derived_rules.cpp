@@ -9,6 +9,8 @@ namespace evenkeel {
 inline namespace v0 {
 namespace {
 
+using detail::OperatorPlace;
+
 bool has(const std::vector<std::string>& words, const char* word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
@@ -48,6 +50,24 @@ bool has_already(const ManifestPart& part, const Access& access, const std::stri
   return std::any_of(part.cluster_rules.begin(), part.cluster_rules.end(), of_names) ||
          std::any_of(part.own_rules.begin(), part.own_rules.end(), of_own) ||
          std::any_of(part.namespace_rules.begin(), part.namespace_rules.end(), of_namespace);
+}
+
+bool has_namespace(const std::vector<Access>& accesses, const std::string& space) {
+  return std::any_of(accesses.begin(), accesses.end(),
+                     [&space](const Access& access) { return access.namespace_ == space; });
+}
+
+// Returns the namespaces of the record that are neither the watched one nor the operator's own; none if all
+// are watched.
+std::set<std::string> others_of(const std::vector<Access>& accesses, const OperatorPlace& place) {
+  std::set<std::string> others;
+  if (place.watched.empty()) return others;
+  for (const Access& access : accesses) {
+    const std::string& space = access.namespace_;
+    const bool is_one = !space.empty() && space != "*";
+    if (is_one && space != place.watched && space != place.own) others.insert(space);
+  }
+  return others;
 }
 
 void append(std::vector<PolicyRule>& rules, const std::vector<PolicyRule>& more) {
@@ -92,16 +112,29 @@ void add_rules(ManifestPart& part, const std::vector<PolicyRule>& rules) {
   }
 }
 
-void add_recorded(ManifestPart& part, const std::vector<Access>& accesses, const std::string& own_namespace) {
+RecordedElsewhere add_recorded(ManifestPart& part, const std::vector<Access>& accesses,
+                               const OperatorPlace& place) {
   // A list of all namespaces looks like one of a kind without namespaces.
   std::set<Kind> namespaced = kinds_of(part.rules);
   for (const Access& access : accesses)
     if (!access.namespace_.empty()) namespaced.insert({access.group, kind_of(access.resource)});
+  RecordedElsewhere elsewhere;
+  std::set<std::string> others = others_of(accesses, place);
+  if (!has_namespace(accesses, place.watched)) {
+    elsewhere.stand_ins.assign(others.begin(), others.end());
+    others.clear();
+  }
+  if (!place.watched.empty() && place.watched != place.own) others.insert(place.own);
   for (const Access& access : accesses) {
-    if (has_already(part, access, own_namespace)) continue;
+    if (has_already(part, access, place.own)) continue;
+    if (others.contains(access.namespace_)) {
+      elsewhere.rules[access.namespace_].push_back(rule_for(access));
+      continue;
+    }
     const bool everywhere = !namespaced.contains({access.group, kind_of(access.resource)});
     (everywhere ? part.cluster_rules : part.rules).push_back(rule_for(access));
   }
+  return elsewhere;
 }
 
 }  // namespace detail

@@ -38,7 +38,7 @@ struct ManifestPlan {
   std::int64_t grace_seconds = 30;
   std::vector<std::string> args = {};
   std::string watched = {};  ///< Namespace in which it works; empty: all.
-  /// ManifestPart::own_rules and namespace_rules of all parts, by namespace; "": in all.
+  /// Rights in particular namespaces, with ManifestPart::own_rules and namespace_rules; "": in all.
   std::map<std::string, std::vector<PolicyRule>> runtime_rules = {};
   ManifestPart part = {};
   std::vector<Json> crds = {};

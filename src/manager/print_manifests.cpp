@@ -64,6 +64,17 @@ void add_runtime_rules(ManifestPlan& plan, const ManagerOptions& chosen) {
   if (plan.endpoint.access_reviews == AccessReviews::on) add_review_rules(plan);
 }
 
+// Returns the namespaces of the record that stand for the watched one.
+std::vector<std::string> grant_recorded(ManifestPlan& plan, const std::vector<Access>& accesses) {
+  RecordedElsewhere elsewhere =
+      add_recorded(plan.part, accesses, {.own = plan.namespace_, .watched = plan.watched});
+  for (const auto& [space, rules] : elsewhere.rules) {
+    std::vector<PolicyRule>& all = plan.runtime_rules[space];
+    all.insert(all.end(), rules.begin(), rules.end());
+  }
+  return std::move(elsewhere.stand_ins);
+}
+
 ManifestPlan plan_of(const Manager& manager, const RunOptions& program, const ManagerOptions& chosen,
                      const Flags& flags, const EndpointOptions& endpoint) {
   const ManifestOptions options = options_of(program, flags);
@@ -106,7 +117,9 @@ PrintedManifests manifests_of(const Manager& manager, const RunOptions& program,
   PrintedManifests printed;
   if (!flags.manifests.access_record.empty()) {
     const AccessRecord record = read_accesses(flags.manifests.access_record, MissingFile::error);
-    add_recorded(plan.part, record.accesses(), plan.namespace_);
+    for (const std::string& space : grant_recorded(plan, record.accesses()))
+      printed.notes.push_back("the record has nothing in the namespace " + plan.watched +
+                              "; what it has in " + space + " is granted in " + plan.watched);
   } else if (program.manifests.rules.empty() && program.manifests.cluster_rules.empty()) {
     printed.notes.push_back(
         "the roles allow watches and finalizers only; --access-record names a file with what reconcilers do");

@@ -238,8 +238,8 @@ Printed print_recorded(const std::string& record, std::vector<std::string> args,
 
 TEST(PrintManifests, GrantWhatWasRecorded) {
   const Printed printed = print_recorded(
-      "create - configmaps default -\npatch - configmaps default various\n"
-      "patch demo.example.com sites/status default web\ncreate - namespaces - team\n",
+      "create - configmaps team -\npatch - configmaps team various\n"
+      "patch demo.example.com sites/status team web\ncreate - namespaces - team\n",
       {"--namespace", "team"}, RunOptions());
   EXPECT_EQ(printed.err, "");
   EXPECT_THAT(printed.out,
@@ -251,13 +251,52 @@ TEST(PrintManifests, GrantWhatWasRecorded) {
                               "- apiGroups:\n  - demo.example.com\n  resources:\n  - regions\n")));
 }
 
+/// Returns the role of this name in the namespace, as it is printed.
+std::string role_in(const std::string& text, const std::string& name, const std::string& space) {
+  const std::string start =
+      "kind: Role\nmetadata:\n  name: " + name + "\n  namespace: " + space + "\nrules:\n";
+  const std::size_t at = text.find(start);
+  if (at == std::string::npos) return "no role";
+  return text.substr(at + start.size(), text.find("---\n", at) - at - start.size());
+}
+
+std::string right(const std::string& verb, const std::string& resource) {
+  return "- apiGroups:\n  - \"\"\n  resources:\n  - " + resource + "\n  verbs:\n  - " + verb + "\n";
+}
+
+// Regression: all of these were granted in the watched namespace.
+TEST(PrintManifests, GrantWhatWasRecordedElsewhereInThatNamespace) {
+  const Printed printed = print_recorded(
+      "create - pods team-a -\nget - configmaps kube-public cluster-info\nget - secrets tester-system key\n"
+      "create - services * -\n",
+      {"--namespace=team-a"}, RunOptions());
+  EXPECT_EQ(printed.err, "");
+  EXPECT_EQ(role_in(printed.out, "tester-runtime", "kube-public"), right("get", "configmaps"));
+  EXPECT_THAT(role_in(printed.out, "tester-runtime", "tester-system"), StartsWith(right("get", "secrets")));
+  EXPECT_THAT(role_in(printed.out, "tester", "team-a"),
+              AllOf(HasSubstr("  - pods\n"), HasSubstr("  - services\n"), Not(HasSubstr("  - secrets\n"))));
+  EXPECT_THAT(printed.out, HasSubstr("kind: RoleBinding\nmetadata:\n  name: tester-runtime\n"
+                                     "  namespace: kube-public\n"));
+}
+
+TEST(PrintManifests, TakeTheNamespaceOfATestForTheWatchedOne) {
+  const Printed printed = print_recorded("create - pods default -\nget - secrets tester-system key\n",
+                                         {"--namespace=team-a"}, RunOptions());
+  EXPECT_EQ(printed.err,
+            "tester: --print-rbac: the record has nothing in the namespace team-a; what it has in default is "
+            "granted in team-a\n");
+  EXPECT_THAT(role_in(printed.out, "tester", "team-a"), HasSubstr("  - pods\n"));
+  EXPECT_THAT(role_in(printed.out, "tester-runtime", "tester-system"), StartsWith(right("get", "secrets")));
+  EXPECT_EQ(role_in(printed.out, "tester-runtime", "default"), "no role");
+}
+
 TEST(DerivedRules, OfARecordLeaveOutWhatIsGrantedForCertainObjects) {
   ManifestPart part{.own_rules = {{{""}, {"secrets"}, {"get"}, {"mine"}}, {{""}, {"secrets"}, {"create"}}}};
   detail::add_recorded(part,
                        {{"get", "", "secrets", "anywhere", "mine"},
                         {"create", "", "secrets", "home", ""},
                         {"create", "", "secrets", "away", ""}},
-                       "home");
+                       {.own = "home"});
   EXPECT_THAT(part.rules, ElementsAre(PolicyRule{{""}, {"secrets"}, {"create"}}));
   EXPECT_THAT(part.cluster_rules, IsEmpty());
 }
@@ -269,7 +308,7 @@ TEST(DerivedRules, OfAListOfAllNamespacesAreForTheKindsScope) {
                         {"list", "", "pods", "", ""},
                         {"get", "", "pods/log", "default", "web"},
                         {"list", "", "nodes", "", ""}},
-                       "home");
+                       {.own = "home"});
   EXPECT_THAT(merge_rules(part.rules),
               ElementsAre(PolicyRule{{""}, {"pods"}, {"list"}}, PolicyRule{{""}, {"pods/log"}, {"get"}},
                           PolicyRule{{"demo.example.com"}, {"sites"}, {"list", "watch"}}));
