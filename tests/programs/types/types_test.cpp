@@ -43,14 +43,17 @@ std::string types_of(const std::string& properties) {
   return text.substr(text.find(start) + start.size());
 }
 
-/// Returns what is said to be missing, a line for each.
-std::string lost(const std::string& properties) {
+/// Returns what a header says to be missing, a line for each.
+std::string lost_in(const std::string& text) {
   std::string out;
-  const std::string text = types_of(properties);
   for (std::size_t at = 0; (at = text.find("/// - ", at)) != std::string::npos; at += 6) {
     out += text.substr(at + 6, text.find('\n', at) - at - 5);
   }
   return out;
+}
+
+std::string lost(const std::string& properties) {
+  return lost_in(types_of(properties));
 }
 
 std::string error(const std::string& text, const TypesFlags& flags = {}) {
@@ -107,7 +110,7 @@ struct BoxSpec {
 EVENKEEL_FIELDS(BoxSpec, (lid, ek::required), (size, ek::minimum(1)))
 
 ///
-/// Parts of the schema that these types do not have; the server still checks them:
+/// Parts of the definition that these types do not have; the server still has them:
 /// - subresource status, without a schema
 struct Box {
   static constexpr ek::ResourceInfo resource{.group = "example.com",
@@ -207,6 +210,32 @@ TEST(TypesHeader, SaysWhatIsLost) {
   EXPECT_EQ(
       lost("{a: {type: object, x-kubernetes-preserve-unknown-fields: true, x-kubernetes-map-type: atomic}}"),
       ".spec.a: x-kubernetes-map-type atomic\nsubresource status, without a schema\n");
+}
+
+// Regression: these were lost without a word, so that --print-crds would have removed a version that stores
+// objects.
+TEST(TypesHeader, SaysWhatIsLostBesideTheSchema) {
+  std::string text = box("{type: object, properties: {a: {type: string}}}",
+                         "served: false\n    deprecated: true\n    deprecationWarning: old\n"
+                         "    selectableFields: [{jsonPath: .spec.a}]");
+  const auto change = [&text](const std::string& from, const std::string& to) {
+    text.replace(text.find(from), from.size(), to);
+  };
+  change("{kind: Box, plural: boxes}", "{kind: Box, plural: boxes, singular: abox, listKind: Boxes}");
+  change("  scope:", "  conversion: {strategy: Webhook}\n  scope:");
+  text += "  - {name: v2, schema: {openAPIV3Schema: {type: object}}}\n";
+  EXPECT_EQ(lost_in(header(text)),
+            "version v2\nconversion Webhook\nsingular abox\nlistKind Boxes\nserved: false\ndeprecated\n"
+            "deprecationWarning\nselectableFields\n");
+}
+
+TEST(TypesHeader, SaysNothingOfRegularNames) {
+  std::string text = box("{type: object, properties: {a: {type: string}}}", "served: true");
+  const std::string names = "{kind: Box, plural: boxes}";
+  text.replace(
+      text.find(names), names.size(),
+      "{kind: Box, plural: boxes, singular: box, listKind: BoxList}\n  conversion: {strategy: None}");
+  EXPECT_EQ(lost_in(header(text)), "");
 }
 
 TEST(TypesHeader, SaysThatMetadataIsNotRequired) {

@@ -128,6 +128,30 @@ bool is_cluster_wide(const Node& scope) {
   return scope.text() == "Cluster";
 }
 
+/// Returns what a definition printed from types would lack: it has this version alone, and regular names.
+std::vector<std::string> lost_of(const Node& spec, const Node& version) {
+  std::vector<std::string> lost;
+  const Node versions = spec["versions"];
+  for (std::size_t i = 0; i < versions.items(); ++i) {
+    const std::string& name = versions[i]["name"].text();
+    if (name != version["name"].text()) lost.push_back("version " + name);
+  }
+  const std::string strategy = spec["conversion"]["strategy"].optional_text();
+  if (!strategy.empty() && strategy != "None") lost.push_back("conversion " + strategy);
+  const std::string kind = spec["names"]["kind"].name();
+  const std::string singular = spec["names"]["singular"].optional_text();
+  if (!singular.empty() && singular != evenkeel::detail::ascii::lower(kind))
+    lost.push_back("singular " + singular);
+  const std::string list_kind = spec["names"]["listKind"].optional_text();
+  if (!list_kind.empty() && list_kind != kind + "List") lost.push_back("listKind " + list_kind);
+  for (const char* flag : {"served", "storage"})
+    if (!version[flag].is_absent() && !version[flag].flag()) lost.push_back(std::string(flag) + ": false");
+  if (version["deprecated"].flag()) lost.push_back("deprecated");
+  for (const char* part : {"deprecationWarning", "selectableFields"})
+    if (!version[part].is_absent()) lost.push_back(part);
+  return lost;
+}
+
 CrdSource source_of(const Node& root, std::string where, const std::string& version_name) {
   const Node spec = root["spec"].object();
   const Node names = spec["names"].object();
@@ -146,7 +170,8 @@ CrdSource source_of(const Node& root, std::string where, const std::string& vers
           .scale = scale_of(version["subresources"]["scale"]),
           .has_status = !version["subresources"]["status"].is_absent(),
           .api_approved = root["metadata"]["annotations"]["api-approved.kubernetes.io"].optional_text(),
-          .schema = schema.value()};
+          .schema = schema.value(),
+          .lost = lost_of(spec, version)};
 }
 
 /// Returns true if the document is a definition of a kind that is selected.

@@ -42,6 +42,7 @@ struct CrdSource {
   bool has_status = false;        ///< The version has the status subresource.
   std::string api_approved = {};  ///< Annotation api-approved.kubernetes.io.
   Json schema = {};
+  std::vector<std::string> lost = {};  ///< Parts beside the schema that described structs cannot say.
 };
 
 struct CrdSelection {

@@ -123,7 +123,7 @@ void append_kind(std::string& out, const CrdSource& source, const TypeModel& mod
   const Declaration& kind = model.declarations.back();
   out += comment(kind.description, "");
   if (!model.lost.empty()) {
-    out += "///\n/// Parts of the schema that these types do not have; the server still checks them:\n";
+    out += "///\n/// Parts of the definition that these types do not have; the server still has them:\n";
     for (const std::string& part : model.lost) out += comment("- " + part, "");
   }
   out += "struct " + kind.name + " {\n";

@@ -119,6 +119,7 @@ class Builder {
 
   void add_notes_of_definition() {
     const Json& properties = source_.schema["properties"];
+    for (const std::string& part : source_.lost) lost_.add({}, part);
     if (source_.short_names.size() > 1) lost_.add({}, "short names but the first");
     if (properties.contains("status") && !source_.has_status)
       lost_.add({}, "the status has no subresource here: write it with the object, not with patch_status()");

@@ -42,8 +42,9 @@ struct Declaration {
 struct TypeModel {
   std::vector<Declaration> declarations = {};
   std::set<std::string> headers = {};  ///< Headers of Evenkeel that the types need.
-  std::vector<std::string> lost = {};  ///< Parts of the schema that the types do not have, with their paths.
-  bool suppresses_scale = false;       ///< crd_for() would add a scale subresource that the definition lacks.
+  std::vector<std::string> lost =
+      {};                         ///< Parts of the definition that the types do not have, with their paths.
+  bool suppresses_scale = false;  ///< crd_for() would add a scale subresource that the definition lacks.
 };
 
 struct TypeOptions {
