@@ -231,9 +231,10 @@ void Informer::Impl::report_streaming() {
   }
 }
 
-/// Cancels a request that the server accepted but did not answer, and a list that does not end.
+/// Cancels a request that the server accepted but did not answer, and a list or an error that does not end.
 void Informer::Impl::check_answer() {
   if (answer_due_ > now()) return;
+  if (status_ != 0 && status_ != 200) return ended(nullptr);  // its status says more than its silence
   const bool listing = activity_ == Activity::listing;
   const std::string why =
       listing && list_due_ <= now()

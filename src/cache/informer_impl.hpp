@@ -160,9 +160,10 @@ class Informer::Impl final : public detail::Job {
   Activity activity_ = Activity::idle;
   TimePoint due_ = TimePoint::max();  // end of the wait, or of the time for progress of a streaming list
   TimePoint resync_due_ = TimePoint::max();
-  TimePoint answer_due_ = TimePoint::max();  // time limit of the response's head, then of the rest of a list
-  Duration head_timeout_{};                  // of the running request
-  TimePoint list_due_ = TimePoint::max();    // time limit of all pages of the list
+  // Time limit of the response's head, then of the rest of a list or of an error.
+  TimePoint answer_due_ = TimePoint::max();
+  Duration head_timeout_{};                // of the running request
+  TimePoint list_due_ = TimePoint::max();  // time limit of all pages of the list
   std::optional<TimePoint> last_event_;
   std::optional<TimePoint> failing_since_;
   detail::FailureLog failure_log_;

@@ -88,7 +88,8 @@ void Informer::Impl::take(StreamInput& input) {
     } else if (input.kind == StreamInput::Kind::ended) {
       ended(input.error);
     } else if (status_ != 200) {
-      error_body_.append(input.data, 0, max_error_bytes - std::min(error_body_.size(), max_error_bytes));
+      error_body_.append(input.data, 0, max_error_bytes - error_body_.size());
+      if (error_body_.size() == max_error_bytes) ended(nullptr);  // the rest would not be read
     } else if (activity_ == Activity::listing) {
       take_list(input.data);
     } else {
@@ -115,6 +116,7 @@ void Informer::Impl::begin_gap() {
 void Informer::Impl::opened(const StreamInput& input) {
   status_ = input.status;
   answer_due_ = activity_ == Activity::listing ? list_due_ : TimePoint::max();
+  if (status_ != 200) answer_due_ = std::min(answer_due_, deadline_after(now(), head_timeout_));
   wake_when_due();
   error_headers_ = input.headers;
   if (status_ == 200 && activity_ == Activity::watching) {

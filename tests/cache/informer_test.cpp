@@ -545,6 +545,55 @@ TEST(InformerServer, ARequestThatIsTakenAndNotAnsweredIsAFailure) {
   EXPECT_EQ(rig.sink->lines.back(), "info the server can be reached again");
 }
 
+// Regression: the informer waited for the end of an error's body without a limit, and kept an old state.
+TEST(InformerServer, ARefusedWatchWhoseErrorNeverEndsIsAFailure) {
+  ServerRig rig(1);
+  const auto watch = rig.sync().front();
+  watch.open(503);
+  rig.pass(0s);
+  for (int second = 0; second < 29; ++second) {
+    watch.send("x");
+    rig.pass(1s);
+  }
+  EXPECT_FALSE(watch.call->cancelled);
+  EXPECT_EQ(rig.informers[0]->health().activity, "watching");
+  watch.send("x");
+  rig.pass(1s);
+  EXPECT_TRUE(watch.call->cancelled);
+  const InformerHealth health = rig.informers[0]->health();
+  EXPECT_EQ(health.problem, WatchProblem::other);
+  EXPECT_THAT(health.last_error, HasSubstr("watch Kind0: 503"));
+  EXPECT_EQ(health.activity, "waiting");
+  rig.pass(800ms);
+  EXPECT_TRUE(std::holds_alternative<WatchRequest>(rig.sources[0]->next().step));
+}
+
+TEST(InformerServer, ARefusedListWhoseErrorNeverEndsIsAFailure) {
+  ServerRig rig(1);
+  const auto list = rig.sources[0]->next();
+  list.open(503);
+  rig.pass(0s);
+  rig.pass(75s - 1ns);
+  EXPECT_FALSE(list.call->cancelled);
+  rig.pass(1ns);
+  EXPECT_TRUE(list.call->cancelled);
+  EXPECT_THAT(rig.informers[0]->health().last_error, HasSubstr("list Kind0: 503"));
+}
+
+// Regression: the bytes after the first 64 KiB were dropped, but their stream was read on.
+TEST(InformerServer, AnErrorThatIsTooLongEndsTheWatch) {
+  ServerRig rig(1);
+  const auto watch = rig.sync().front();
+  watch.open(503);
+  for (int piece = 0; piece < 16; ++piece) {
+    watch.send(std::string(64U << 10, 'x'));
+    rig.pass(0s);
+  }
+  EXPECT_TRUE(watch.call->cancelled);
+  EXPECT_THAT(rig.informers[0]->health().last_error, HasSubstr("watch Kind0: 503"));
+  EXPECT_EQ(rig.informers[0]->health().counters.failures, 1U);
+}
+
 TEST(InformerServer, AnObjectThatNeverEndsIsAFailure) {
   ServerRig rig(1);
   auto list = rig.sources[0]->next();

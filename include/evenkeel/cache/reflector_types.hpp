@@ -40,7 +40,8 @@ struct ReflectorOptions {
   Duration retry_after_max =
       std::chrono::minutes{2};  ///< Maximum Retry-After; longer ones are shortened to it.
   /// Time limit of the response's head; beyond it the server counts as unreachable. An API server sends the
-  /// head of a watch immediately, and gives up a list after a minute.
+  /// head of a watch immediately, and gives up a list after a minute. The body of an error has as much time
+  /// again, after which the request fails with the error as far as it has come.
   Duration watch_head_timeout = std::chrono::seconds{30};
   Duration list_head_timeout = std::chrono::seconds{75};
   /// Time limit of a list with all its pages, for lists that make progress but do not end; > 0. The default
