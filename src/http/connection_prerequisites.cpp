@@ -14,6 +14,8 @@ namespace http::detail {
 namespace {
 
 constexpr Duration address_life = std::chrono::seconds{60};  // as libcurl keeps them
+constexpr Duration pause_after_failure =
+    std::chrono::seconds{1};  // of a lookup, if there are older addresses
 
 /// Returns true if libcurl finds the addresses of `host` without a lookup.
 bool needs_no_lookup(const std::string& host) {
@@ -67,20 +69,23 @@ bool ConnectionPrerequisites::has_addresses(TimePoint at) {
 void ConnectionPrerequisites::on_resolved(Outcome<std::vector<std::string>> found) {
   resolving_ = false;
   std::string problem = "it has no address";
-  addresses_.clear();
+  std::string addresses;
   try {
     for (const std::string& address : found.value()) {
       const bool v6 = address.find(':') != std::string::npos && !address.starts_with('[');
-      addresses_ += addresses_.empty() ? host_ + ":" + port_ + ":" : ",";
-      addresses_ += v6 ? "[" + address + "]" : address;
+      addresses += addresses.empty() ? host_ + ":" + port_ + ":" : ",";
+      addresses += v6 ? "[" + address + "]" : address;
     }
   } catch (const std::exception& error) {
     problem = error.what();
   }
-  if (addresses_.empty()) {
+  if (!addresses.empty()) {
+    addresses_ = std::move(addresses);
+    fresh_until_ = deadline_after(now(), address_life);
+  } else if (addresses_.empty()) {
     failure_ = {TransportErrorCode::resolve, "Could not resolve host: " + host_ + ": " + problem};
   } else {
-    fresh_until_ = deadline_after(now(), address_life);
+    fresh_until_ = deadline_after(now(), pause_after_failure);  // the old ones, or open connections, may do
   }
   changed_();
 }
