@@ -287,6 +287,7 @@ void ObjectStore::build(StoreIndex& index, const StoreSnapshot& objects) {
   while (true) {
     {
       MutexLock lock(mutex_);
+      if (index.ready) return index.missed.clear();  // a first change has made all entries
       std::swap(missed, index.missed);
       if (missed.size() <= few) {
         for (const auto& [delta, values] : missed) entries.apply(delta, values);

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -241,6 +242,26 @@ TEST(ObjectStoreIndex, IndexesObjectsThatExist) {
   EXPECT_THAT(words(store.by_index("uids", "x")), ElementsAre("default/a@1", "default/b@2"));
   store.remove(object({.name = "a", .version = "9"}));
   EXPECT_THAT(words(store.by_index("uids", "x")), ElementsAre("default/b@2"));
+}
+
+// Regression: the objects of the first replacement after an empty one were not in the index. The function
+// makes the changes that another thread would make while it indexes the objects that exist.
+TEST(ObjectStoreIndex, HasTheObjectsOfAReplacementOfAllWhileItWasBuilt) {
+  ObjectStore store;
+  store.apply(object({.name = "a", .version = "1"}));
+  store.apply(object({.name = "b", .version = "2"}));
+  bool begun = false;
+  store.add_index(index_by<WireObject>("all", [&](const WireObject&) {
+    if (!std::exchange(begun, true)) {
+      store.replace({});
+      store.replace({object({.name = "c", .version = "8"}), object({.name = "d", .version = "9"})});
+    }
+    return "x";
+  }));
+  EXPECT_THAT(words(store.by_index("all", "x")), ElementsAre("default/c@8", "default/d@9"));
+  store.remove(object({.name = "c", .version = "10"}));
+  store.apply(object({.name = "e", .version = "11"}));
+  EXPECT_THAT(words(store.by_index("all", "x")), ElementsAre("default/d@9", "default/e@11"));
 }
 
 TEST(ObjectStoreIndex, ListsPagesInOrderWithinANamespace) {
