@@ -108,6 +108,7 @@ bool TlsFiles::refresh() {
     fresh = read(pair);
   } catch (const std::exception&) {
     if (!last_) throw;
+    pair_ = pair;  // it is taken with the files
     due_ = retry;
     return false;
   }

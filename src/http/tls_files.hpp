@@ -40,8 +40,9 @@ class TlsFiles {
   /// Returns the current material: files at most `reload` old, TlsOptions::client_certificate at once. The
   /// same pointer is returned while nothing changed. Keeps the last files that were usable while they cannot
   /// be read, while certificate and key do not belong together, and while the authorities cannot be parsed,
-  /// as in the middle of a replacement; they are read again after a second. Throws std::runtime_error if
-  /// there are none. Source: client-go's dynamicClientCert, which keeps a pair that tls.LoadX509KeyPair took.
+  /// as in the middle of a replacement; they are read again after a second, and another client certificate
+  /// waits for that. Throws std::runtime_error if there are none. Source: client-go's dynamicClientCert,
+  /// which keeps a pair that tls.LoadX509KeyPair took.
   std::shared_ptr<const TlsMaterial> get() EVENKEEL_EXCLUDES(mutex_);
   enum class Freshness : unsigned char {
     fresh,    ///< get() returns what it has.
@@ -70,7 +71,7 @@ class TlsFiles {
   const Duration reload_;
   std::function<void()> notify_;
   mutable Mutex mutex_;
-  Pair pair_ EVENKEEL_GUARDED_BY(mutex_);  // the part of last_ that is not from files
+  Pair pair_ EVENKEEL_GUARDED_BY(mutex_);  // at the last reading; of last_ unless that failed
   std::shared_ptr<const TlsMaterial> last_ EVENKEEL_GUARDED_BY(mutex_);
   TimePoint due_ EVENKEEL_GUARDED_BY(mutex_){};  // of the next reading
 };

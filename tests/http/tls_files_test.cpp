@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/tls_files.hpp"
 
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <memory>
@@ -69,6 +70,35 @@ TEST_F(TlsFilesTest, AHalfWrittenAuthorityDoesNotDelayTheClientCertificate) {
   const std::string both = text + Authority("other").pem();
   write(ca_, both);
   EXPECT_EQ(files.get()->ca, both);
+}
+
+// Regression: the certificate counted as missing while a file could not be read: an event loop read the files
+// again and again, and requests without one read them each time.
+TEST_F(TlsFilesTest, AnotherCertificateWaitsWhileAFileCannotBeRead) {
+  const auto given = std::make_shared<ClientCertificate>();
+  TlsFiles files{{.ca_file = ca_, .client_certificate = given}, std::chrono::hours{1}};
+  given->set(std::make_shared<const CertificatePair>(CertificatePair{.cert = old.cert, .key = old.key}));
+  const auto before = files.get();
+  EXPECT_EQ(before->cert, old.cert);
+  std::remove(ca_.c_str());
+  given->set(std::make_shared<const CertificatePair>(CertificatePair{.cert = fresh.cert, .key = fresh.key}));
+  EXPECT_EQ(files.freshness(), TlsFiles::Freshness::missing);
+  EXPECT_EQ(files.get(), before);
+  EXPECT_NE(files.freshness(), TlsFiles::Freshness::missing);
+  EXPECT_EQ(files.current(), before);
+}
+
+TEST_F(TlsFilesTest, AnotherCertificateIsTakenOnceTheFilesCanBeReadAgain) {
+  const auto given = std::make_shared<ClientCertificate>();
+  TlsFiles files{{.ca_file = ca_, .client_certificate = given}, Duration::zero()};
+  given->set(std::make_shared<const CertificatePair>(CertificatePair{.cert = old.cert, .key = old.key}));
+  const auto before = files.get();
+  std::remove(ca_.c_str());
+  given->set(std::make_shared<const CertificatePair>(CertificatePair{.cert = fresh.cert, .key = fresh.key}));
+  EXPECT_EQ(files.get(), before);
+  write(ca_, authority.pem());
+  EXPECT_EQ(files.get()->cert, fresh.cert);
+  EXPECT_EQ(files.get()->key, fresh.key);
 }
 
 // libcurl reports what is wrong.
