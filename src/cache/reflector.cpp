@@ -113,6 +113,10 @@ Reflector::Reflector(ReflectorOptions options)
     throw std::invalid_argument("Reflector: list_timeout must be > 0");
   if (options_.backoff_base <= Duration::zero() || options_.backoff_max < options_.backoff_base)
     throw std::invalid_argument("Reflector: need 0 < backoff_base <= backoff_max");
+  if (options_.missing_max <= Duration::zero())
+    throw std::invalid_argument("Reflector: missing_max must be > 0");
+  if (options_.watch_head_timeout <= Duration::zero() || options_.list_head_timeout <= Duration::zero())
+    throw std::invalid_argument("Reflector: watch_head_timeout and list_head_timeout must be > 0");
 }
 
 ReflectorStep Reflector::next_step(TimePoint now) {

@@ -515,6 +515,11 @@ TEST(Reflector, RefusesOptionsOutOfBounds) {
   EXPECT_THROW(Reflector({.list_timeout = 0s}), std::invalid_argument);
   EXPECT_THROW(Reflector({.backoff_base = 0s}), std::invalid_argument);
   EXPECT_THROW(Reflector({.backoff_base = 2s, .backoff_max = 1s}), std::invalid_argument);
+  // Regression: without a wait, or without time for an answer, requests followed each other without a pause.
+  EXPECT_THROW(Reflector({.missing_max = 0s}), std::invalid_argument);
+  EXPECT_THROW(Reflector({.missing_max = -1s}), std::invalid_argument);
+  EXPECT_THROW(Reflector({.watch_head_timeout = 0s}), std::invalid_argument);
+  EXPECT_THROW(Reflector({.list_head_timeout = 0s}), std::invalid_argument);
 }
 
 TEST(ReflectorStreaming, CollectsUntilTheEndBookmarkAndWatchesOnTheSameStream) {

@@ -26,7 +26,7 @@ struct ReflectorOptions {
       800};  ///< First wait; a random part of up to the same length is added to each.
   Duration backoff_max = std::chrono::seconds{30};  ///< Ceiling before the random part; >= backoff_base.
   /// Ceiling while the server does not know the kind: a CustomResourceDefinition may be created at any time,
-  /// and a program that waits for it should notice soon.
+  /// and a program that waits for it should notice soon. > 0.
   Duration missing_max = std::chrono::seconds{10};
   Duration backoff_reset =
       std::chrono::minutes{2};  ///< Time without a wait after which the next is backoff_base.
@@ -39,9 +39,9 @@ struct ReflectorOptions {
   Duration suspicious_silence = std::chrono::seconds{5};
   Duration retry_after_max =
       std::chrono::minutes{2};  ///< Maximum Retry-After; longer ones are shortened to it.
-  /// Time limit of the response's head; beyond it the server counts as unreachable. An API server sends the
-  /// head of a watch immediately, and gives up a list after a minute. The body of an error has as much time
-  /// again, after which the request fails with the error as far as it has come.
+  /// Time limit of the response's head, > 0; beyond it the server counts as unreachable. An API server sends
+  /// the head of a watch immediately, and gives up a list after a minute. The body of an error has as much
+  /// time again, after which the request fails with the error as far as it has come.
   Duration watch_head_timeout = std::chrono::seconds{30};
   Duration list_head_timeout = std::chrono::seconds{75};
   /// Time limit of a list with all its pages, for lists that make progress but do not end; > 0. The default
