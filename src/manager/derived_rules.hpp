@@ -28,7 +28,7 @@ struct OperatorPlace {
   std::string watched = {};  ///< In which it works; empty: all.
 };
 
-/// What a record has of namespaces in which the operator does not work.
+/// Accesses of a record in namespaces in which the operator does not work.
 struct RecordedElsewhere {
   std::map<std::string, std::vector<PolicyRule>> rules = {};  ///< Rights by namespace.
   std::vector<std::string> stand_ins = {};  ///< Namespaces whose rights are granted in the watched one.
