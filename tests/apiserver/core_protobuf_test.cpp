@@ -93,6 +93,19 @@ TEST_F(ApiServerCoreProtobuf, DeleteOptions) {
             200);
 }
 
+// Regression: the message was looked for in the group of service accounts.
+TEST_F(ApiServerCoreProtobuf, ATokenIsIssuedAsKubectlAsksForIt) {
+  const std::string accounts = "/api/v1/namespaces/default/serviceaccounts";
+  ASSERT_EQ(post(accounts, R"({"metadata":{"name":"op"}})").status, 201);
+  const std::string spec = bytes(1, "vault") + integer(4, 900);
+  const CoreReply made = send_message(
+      accounts + "/op/token",
+      envelope("authentication.k8s.io/v1", "TokenRequest", bytes(1, bytes(1, "")) + bytes(2, spec)));
+  ASSERT_EQ(made.status, 201) << made.text;
+  EXPECT_EQ(made.body.at({"spec", "audiences"}), Json::parse(R"(["vault"])"));
+  EXPECT_EQ(made.body.at({"spec", "expirationSeconds"}), Json(900));
+}
+
 TEST_F(ApiServerCoreProtobuf, BrokenMessagesAreRefused) {
   EXPECT_EQ(send_message(maps, "nonsense").status, 400);
   const std::string whole = envelope("v1", "ConfigMap", bytes(1, bytes(1, "a")));
