@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Websites with defaults, validation and two versions. There is no controller: webhooks work without one.
 //
-//     webhook-operator --print-crds --webhook-service=default/websites | kubectl apply -f -
+//     webhook-operator --print-manifests --webhook-service=default/websites | kubectl apply -f -
 //     webhook-operator --webhook-service=default/websites
 //
+// The manifests include the webhook configurations, without which the API server calls no webhook.
 // docs/webhooks.md explains the parts.
 #include "website.hpp"
 
