@@ -209,7 +209,24 @@ TEST(TypesHeader, SaysWhatIsLost) {
             ".spec.a: rules but the first 4\nsubresource status, without a schema\n");
   EXPECT_EQ(
       lost("{a: {type: object, x-kubernetes-preserve-unknown-fields: true, x-kubernetes-map-type: atomic}}"),
-      ".spec.a: x-kubernetes-map-type atomic\nsubresource status, without a schema\n");
+      ".spec.a: type object\n.spec.a: x-kubernetes-map-type atomic\nsubresource status, without a schema\n");
+}
+
+// Regression: ek::Json allows a number where the definition demands an object, and the header did not say it.
+TEST(TypesHeader, SaysThatFreeFormObjectsLoseTheirType) {
+  const std::string rest = "subresource status, without a schema\n";
+  EXPECT_EQ(lost("{a: {type: object, x-kubernetes-preserve-unknown-fields: true, minProperties: 1}}"),
+            ".spec.a: type object\n.spec.a: minProperties\n" + rest);
+  EXPECT_EQ(lost("{a: {type: array, items: {type: object, additionalProperties: true, maxProperties: 2}}}"),
+            ".spec.a.items: type object\n.spec.a.items: maxProperties\n" + rest);
+  EXPECT_EQ(lost("{a: {x-kubernetes-preserve-unknown-fields: true}}"), rest);
+  // The attribute of whole objects has the type.
+  EXPECT_EQ(lost("{a: {type: object, x-kubernetes-embedded-resource: true,"
+                 " x-kubernetes-preserve-unknown-fields: true}}"),
+            rest);
+  EXPECT_EQ(lost("{a: {type: object, x-kubernetes-embedded-resource: true, maxProperties: 2,"
+                 " properties: {kind: {type: string}}}}"),
+            ".spec.a: properties\n.spec.a: maxProperties\n" + rest);
 }
 
 // Regression: these were lost without a word, so that --print-crds would have removed a version that stores

@@ -357,8 +357,15 @@ class Builder {
       note_bounds(values, value, path + ".additionalProperties");
       return {.type = "std::map<std::string, " + value.type + ">", .kind = TypeKind::map, .item = value.kind};
     }
-    if (schema["x-kubernetes-embedded-resource"].bool_or(false)) return json();
-    if (properties.empty() && (keeps_unknown || values.bool_or(false))) return json();
+    if (schema["x-kubernetes-embedded-resource"].bool_or(false)) {
+      lost_.add_members(schema, path, {"properties", "minProperties", "maxProperties"});
+      return json();
+    }
+    if (properties.empty() && (keeps_unknown || values.bool_or(false))) {
+      lost_.add(path, "type object");
+      lost_.add_members(schema, path, {"minProperties", "maxProperties"});
+      return json();
+    }
     if (values.is_object() || values.bool_or(false))
       lost_.add(path, "additionalProperties, beside properties");
     if (properties.size() > max_members) {
