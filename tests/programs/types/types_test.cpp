@@ -212,6 +212,21 @@ TEST(TypesHeader, SaysWhatIsLost) {
       ".spec.a: type object\n.spec.a: x-kubernetes-map-type atomic\nsubresource status, without a schema\n");
 }
 
+// Regression: only those of numbers were noted.
+TEST(TypesHeader, SaysThatOtherEnumerationsThanOfStringsAreLost) {
+  const std::string rest = "subresource status, without a schema\n";
+  for (const char* schema :
+       {"{type: boolean, enum: [true]}", "{x-kubernetes-int-or-string: true, enum: [1, a]}",
+        "{type: array, items: {type: string}, enum: [[a]]}",
+        "{type: object, additionalProperties: {type: string}, enum: [{a: b}]}",
+        "{type: object, properties: {b: {type: string}}, enum: [{b: c}]}",
+        "{x-kubernetes-preserve-unknown-fields: true, enum: [1]}"}) {
+    EXPECT_EQ(lost(std::string("{a: ") + schema + "}"), ".spec.a: enum\n" + rest) << schema;
+  }
+  EXPECT_EQ(lost("{a: {type: array, items: {type: boolean, enum: [true]}}}"), ".spec.a.items: enum\n" + rest);
+  EXPECT_EQ(lost("{a: {type: string, enum: [b]}}"), rest);
+}
+
 // Regression: ek::Json allows a number where the definition demands an object, and the header did not say it.
 TEST(TypesHeader, SaysThatFreeFormObjectsLoseTheirType) {
   const std::string rest = "subresource status, without a schema\n";

@@ -50,7 +50,14 @@ class AttributeWriter {
     if ((value.kind == map || value.kind == record) &&
         schema["x-kubernetes-preserve-unknown-fields"].bool_or(false))
       attributes_.push_back("ek::preserve_unknown");
+    if (!takes_words(value.kind)) lost_.add_members(schema, path, {"enum"});
     if (!value.draft) add_rules(schema, path);
+  }
+
+  /// Those of numbers are noted with their attributes.
+  static bool takes_words(TypeKind kind) {
+    using enum TypeKind;
+    return kind == string || kind == enumeration || kind == integer || kind == number;
   }
 
   void add_map_type(const Value& value, const std::string& path) {
