@@ -153,4 +153,25 @@ spec:
   EXPECT_EQ(ek::to_tree(fleet).dump(1), object.dump(1));
 }
 
+// Regression: the second property of such a pair became the member `default`, and the header did not compile.
+TEST(Types, HoldPropertiesThatAreOneReservedWord) {
+  const ek::Json object = yaml(R"(
+apiVersion: example.com/v1
+kind: Fleet
+metadata: {name: north}
+spec:
+  owners: []
+  replicas: 2
+  selector: {}
+  token: {key: token}
+  words: {Default: a, default: b, class: c, _class: d}
+)");
+  const auto fleet = ek::from_tree<::Fleet>(object);
+  EXPECT_EQ(fleet.spec.words->default_, "a");
+  EXPECT_EQ(fleet.spec.words->default_2, "b");
+  EXPECT_EQ(fleet.spec.words->class_, "d");
+  EXPECT_EQ(fleet.spec.words->class_2, "c");
+  EXPECT_EQ(ek::to_tree(fleet).dump(1), object.dump(1));
+}
+
 }  // namespace round_trip_test

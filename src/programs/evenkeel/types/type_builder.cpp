@@ -203,7 +203,8 @@ class Builder {
   static std::string member_name(const std::string& wire, std::set<std::string>& names) {
     std::string name = snake_name(wire);
     if (names.contains(name) && !name.ends_with('_')) name += '_';
-    if (names.contains(name)) name.pop_back();
+    // A number follows the word itself, unless that is reserved.
+    if (names.contains(name) && names.contains(name.substr(0, name.size() - 1))) name.pop_back();
     return take_name(name, names);
   }
 
