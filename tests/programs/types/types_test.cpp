@@ -161,6 +161,12 @@ TEST(TypesHeader, KeepsConstantsAndFieldsOfOneNameApart) {
   EXPECT_NE(text.find("std::optional<std::string> rules_ = {};"), std::string::npos) << text;
 }
 
+// Regression: the second A became the enumerator `a2`, and EVENKEEL_ENUM refused the word that stood twice.
+TEST(TypesHeader, HasAWordThatStandsTwiceOnce) {
+  const std::string text = types_of("{grade: {type: string, enum: [A, B, A]}}");
+  EXPECT_NE(text.find("enum class BoxGrade { a, b };"), std::string::npos) << text;
+}
+
 TEST(TypesHeader, LeavesRequiredListsOptionalUnlessTheyHaveItems) {
   // An empty plain list is left out of what is written, which the server would refuse.
   const std::string text =

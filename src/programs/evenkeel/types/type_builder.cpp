@@ -315,12 +315,14 @@ class Builder {
   Value words_of_enum(const Json& schema, const std::string& path, const Path& words) {
     TypeDraft draft;
     std::set<std::string> names;
+    std::set<std::string> seen;
     const Json& given = schema["enum"];
     for (std::size_t i = 0; i < given.size(); ++i) {
       if (given[i].is_null()) continue;
       const std::string at = path + ".enum[" + std::to_string(i) + "]";
       if (!given[i].is_string()) fail(at, "expected string, found " + std::string(given[i].kind_name()));
       const std::string& word = given[i].as_string();
+      if (!seen.insert(word).second) continue;
       std::string name = snake_name(word.empty() ? "none" : word);
       draft.declaration.words.push_back({.name = take_name(name, names), .wire = word});
     }
