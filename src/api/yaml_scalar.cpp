@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace evenkeel {
 inline namespace v0 {
@@ -21,24 +22,24 @@ std::optional<bool> boolean(const std::string& text) {
   return std::nullopt;
 }
 
-/// Decimal, 0x, 0o, 0b, or octal with a leading zero; underscores between digits are skipped.
-std::optional<std::int64_t> integer(std::string text) {
-  std::erase(text, '_');
-  const bool negative = text.starts_with('-');
-  std::string_view digits = text;
-  if (negative || text.starts_with('+')) digits.remove_prefix(1);
+/// Decimal, 0x, 0o, 0b, or octal with a leading zero. Up to the largest unsigned integer, which is a double
+/// in JSON.
+std::optional<Json> integer(std::string_view digits) {
+  const bool negative = digits.starts_with('-');
+  if (negative || digits.starts_with('+')) digits.remove_prefix(1);
   int base = 10;
   if (digits.size() > 1 && digits.front() == '0') {
     const char letter = digits[1];
     base = letter == 'x' || letter == 'X' ? 16 : letter == 'b' || letter == 'B' ? 2 : 8;
     digits.remove_prefix(base != 8 || letter == 'o' || letter == 'O' ? 2 : 1);
   }
-  std::int64_t value = 0;
+  std::uint64_t value = 0;
   const char* end = digits.data() + digits.size();
   const auto read = std::from_chars(digits.data(), end, value, base);
-  if (digits.empty() || digits.front() == '-' || read.ec != std::errc() || read.ptr != end)
-    return std::nullopt;
-  return negative ? -value : value;
+  if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
+  if (!negative) return Json(value);
+  if (value > std::uint64_t{1} << 63) return std::nullopt;
+  return Json(static_cast<std::int64_t>(-value));
 }
 
 std::optional<double> number(const std::string& text) {
@@ -84,8 +85,11 @@ bool is_special(const std::string& text) {
 Json plain_scalar(const std::string& text) {
   if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") return Json();
   if (const auto truth = boolean(text)) return Json(*truth);
-  if (const auto whole = integer(text)) return Json(*whole);
-  if (const auto value = number(text)) return Json(*value);
+  std::string plain = text;
+  // The underscores of a number that begins with a digit or a sign.
+  if (std::string_view("+-0123456789").find(text.front()) != std::string_view::npos) std::erase(plain, '_');
+  if (auto whole = integer(plain)) return *std::move(whole);
+  if (const auto value = number(plain)) return Json(*value);
   return Json(text);
 }
 

@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include "api/yaml_scalar.hpp"
+#include "client/config/yaml_text.hpp"
+
 namespace evenkeel {
 namespace {
 
@@ -12,6 +15,12 @@ using detail::to_yaml;
 
 std::string yaml_of(const char* text) {
   return to_yaml(Json::object({{"k", text}}));
+}
+
+/// Returns the text as it is after it was written and read.
+Json read_back(const char* text) {
+  const std::string yaml = yaml_of(text);
+  return detail::yaml_to_json(detail::load_yaml(yaml), detail::yaml_allowance(yaml.size()))["k"];
 }
 
 TEST(Yaml, WritesBlocks) {
@@ -51,6 +60,34 @@ TEST(Yaml, QuotesTextsThatWouldBeReadAsSomethingElse) {
                            "readyReplicas", "-1x", "a:b", "ü"})
     EXPECT_EQ(yaml_of(text), std::string("k: ") + text + "\n") << text;
   EXPECT_EQ(yaml_of("@it's"), "k: '@it''s'\n");
+}
+
+// Regression: Go reads these as numbers, but they had no quotes: integers above 63 bits that are not decimal,
+// and numbers with underscores that are not integers of 63 bits.
+TEST(Yaml, QuotesTextsThatAreNumbersToGo) {
+  for (const char* text :
+       {"0xFFFFFFFFFFFFFFFF", "0xffff_ffff_ffff_ffff", "01777777777777777777777", "0o1777777777777777777777",
+        "0b1111111111111111111111111111111111111111111111111111111111111111", "18446744073709551615",
+        "18_446_744_073_709_551_615", "99_999_999_999_999_999_999", "-9223372036854775808", "1_000.5",
+        "-1_0e3", "+1_0.", "1_000"}) {
+    EXPECT_EQ(yaml_of(text), "k: " + Json(text).dump() + "\n");
+    EXPECT_EQ(read_back(text), Json(text)) << text;
+  }
+  // An underscore in front of the first digit makes a word.
+  for (const char* text : {"_1", "._5", ".5_0", "1_000.5.1"}) {
+    EXPECT_EQ(yaml_of(text), std::string("k: ") + text + "\n");
+    EXPECT_EQ(read_back(text), Json(text)) << text;
+  }
+}
+
+TEST(Yaml, ReadsNumbersAsGoDoes) {
+  EXPECT_EQ(detail::plain_scalar("0xFFFFFFFFFFFFFFFF"), Json(18446744073709551615.0));
+  EXPECT_EQ(detail::plain_scalar("18_446_744_073_709_551_615"), Json(18446744073709551615.0));
+  EXPECT_EQ(detail::plain_scalar("1_000.5"), Json(1000.5));
+  EXPECT_EQ(detail::plain_scalar("0x1FFFFFFFFFFFFFFFF"), Json("0x1FFFFFFFFFFFFFFFF"));
+  EXPECT_EQ(detail::plain_scalar("-0x8000000000000001"), Json("-0x8000000000000001"));
+  EXPECT_EQ(detail::plain_scalar("-9223372036854775808").dump(), "-9223372036854775808");
+  EXPECT_EQ(detail::plain_scalar("0x7fff_ffff_ffff_ffff").dump(), "9223372036854775807");
 }
 
 TEST(Yaml, WritesLinesAsALiteral) {
