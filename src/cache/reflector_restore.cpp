@@ -17,6 +17,9 @@ using detail::reflector::is_expired;
 using detail::reflector::is_throttled;
 using detail::reflector::text_of;
 
+/// Number of the server's objects by which it is recognized. One of them may be new, or have gone.
+constexpr std::size_t few = 5;
+
 }  // namespace
 
 void Reflector::restore(std::string version, std::vector<WireObject> objects) {
@@ -32,14 +35,16 @@ std::optional<std::string> Reflector::take_restore_failure() {
 }
 
 ListRequest Reflector::begin_recognizing() {
-  constexpr std::size_t few = 5;  // one of them may be new, or have gone
   ++counters_.lists;
-  std::get<Recognizing>(state_).recognized = false;
+  auto& recognizing = std::get<Recognizing>(state_);
+  recognizing.items = 0;
+  recognizing.recognized = false;
   return {.resource_version = "", .limit = few};
 }
 
 void Reflector::recognize(const WireObject& item) {
   auto& recognizing = std::get<Recognizing>(state_);
+  if (++recognizing.items > few) return;  // of a server that ignores the limit
   const std::vector<WireObject>& objects = recognizing.saved.collected.objects;
   recognizing.recognized =
       recognizing.recognized || std::any_of(objects.begin(), objects.end(), [&](const WireObject& object) {

@@ -64,6 +64,18 @@ TEST(ReflectorRestore, TakesTheCopyOverOnceTheWatchHasReachedTheServersVersion) 
             ReflectorChange::Kind::apply);
 }
 
+// Regression: each of the items of a server that ignores the limit was compared with each object of the copy.
+TEST(ReflectorRestore, OnlyTheFirstItemsOfAServerThatIgnoresTheLimitCount) {
+  for (const int match : {5, 6}) {
+    RestoreRig rig;
+    rig.next_list();
+    for (int item = 1; item <= 1000; ++item)
+      rig.core.on_item(object("n" + std::to_string(item), "5", item == match ? "ua" : "foreign"));
+    EXPECT_FALSE(rig.core.on_list_ended({.resource_version = "30"}));
+    EXPECT_EQ(rig.core.take_restore_failure().has_value(), match > 5);
+  }
+}
+
 TEST(ReflectorRestore, ABookmarkShowsThatNothingIsMissing) {
   RestoreRig rig;
   rig.watch();

@@ -103,6 +103,7 @@ struct Saved {
 struct Recognizing {
   Saved saved = {};
   std::optional<Duration> pause = {};
+  std::size_t items = 0;    // of the list, so far
   bool recognized = false;  // by the uid of an object
 };
 /// A watch from the version of the copy follows after `pause`, or is running.
