@@ -4,6 +4,14 @@
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
+namespace {
+
+/// Returns the memory that an input takes in the buffer, which is much more than its data if that is short.
+std::size_t size_of(const StreamInput& input) {
+  return sizeof(StreamInput) + input.data.size();
+}
+
+}  // namespace
 
 class StreamInbox::Handler final : public http::StreamHandler {
  public:
@@ -48,7 +56,7 @@ void StreamInbox::attach(std::shared_ptr<http::Call> call) {
 void StreamInbox::push(std::uint64_t stream, StreamInput input) {
   MutexLock lock(mutex_);
   if (stream != stream_ || job_ == nullptr) return;
-  bytes_ += input.data.size();
+  bytes_ += size_of(input);
   inputs_.push_back(std::move(input));
   if (inputs_.size() == 1) runner_->wake(*job_);
   if (paused_ || bytes_ <= limit_) return;
@@ -71,7 +79,7 @@ bool StreamInbox::take(StreamInput& input) {
   if (inputs_.empty()) return false;
   input = std::move(inputs_.front());
   inputs_.pop_front();
-  bytes_ -= input.data.size();
+  bytes_ -= size_of(input);
   if (!paused_ || bytes_ > limit_ / 2) return true;
   paused_ = false;
   lock.unlock();
