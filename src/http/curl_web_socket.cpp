@@ -332,7 +332,7 @@ class CurlWebSocket final : public DrivenWebSocket {
   bool close_sent_ = false;
   bool pinging_ = false;
   TimePoint next_ping_ = TimePoint::max();
-  int unanswered_ = 0;        // consecutive pings after which nothing arrived
+  int unanswered_ = 0;        // consecutive pings after which nothing arrived; ping intervals since a close
   std::size_t arrivals_ = 0;  // at the last ping
 
   mutable Mutex mutex_;
@@ -505,25 +505,30 @@ void CurlWebSocket::start_due() {
     leaving_ = *outbox_;
     stream_.async_write(asio::buffer(leaving_), [this](ErrorCode error, std::size_t) { on_written(error); });
   }
-  if (is_closing_ && !outbox_ && !std::exchange(close_sent_, true))
+  if (is_closing_ && !outbox_ && !std::exchange(close_sent_, true)) {
+    next_ping_ = deadline_after(now(), ping_interval_);
+    unanswered_ = 0;
     stream_.async_close(websocket::close_code::normal, [this](ErrorCode error) { on_closed(error); });
+  }
   keep_alive();
 }
 
 // Pings keep the connection alive in proxies that end silent ones, and find a peer that is gone. Time in
 // which no thread drives, or in which nothing is read because nobody receives, is not held against the peer.
+// After a close there are no pings; the peer has as much time to answer it, even if it still sends messages.
 void CurlWebSocket::keep_alive() {
   const TimePoint at = now();
-  if (close_sent_) next_ping_ = TimePoint::max();
   if (at < next_ping_) return;
   next_ping_ = deadline_after(at, ping_interval_);
   const std::size_t arrivals = stream_.next_layer().arrivals();
   const bool silent = std::exchange(arrivals_, arrivals) == arrivals;
-  unanswered_ = silent && reading_ ? unanswered_ + 1 : 0;
+  unanswered_ = close_sent_ || (silent && reading_) ? unanswered_ + 1 : 0;
   if (unanswered_ >= most_unanswered) {
-    error_ = failure(TransportErrorCode::timeout,
-                     "no answer to " + std::to_string(most_unanswered) + " pings of the WebSocket");
-  } else if (!std::exchange(pinging_, true)) {
+    error_ =
+        failure(TransportErrorCode::timeout,
+                close_sent_ ? "no answer to the close of the WebSocket"
+                            : "no answer to " + std::to_string(most_unanswered) + " pings of the WebSocket");
+  } else if (!close_sent_ && !std::exchange(pinging_, true)) {
     stream_.async_ping({}, [this](ErrorCode error) { on_pinged(error); });
   }
 }

@@ -365,6 +365,27 @@ TEST_F(AsyncExecConcurrency, ConnectsToPorts) {
   EXPECT_THAT(text_of(refused.get_future().get()), HasSubstr(": connection refused"));
 }
 
+// Regression: after a close nothing limited the wait for the answer of the peer.
+TEST_F(AsyncExecConcurrency, ACloseThatIsNotAnsweredIsATimeout) {
+  serve(
+      [&](WebSocketPeer& peer, const http::Request&) {
+        peer.send(0, std::string("\xeb\x18", 2));
+        peer.send(1, std::string("\xeb\x18", 2));
+        while (peer.read()) {
+        }
+      },
+      v4);
+  const Client impatient = client({.transport = http::make_curl_transport(
+                                       {.server = server_->url(), .proxy = "", .dead_peer_timeout = 200ms})});
+  std::promise<std::exception_ptr> end;
+  const auto call = start_pod_connection(
+      impatient, web_, 6379, {.on_end = [&](std::exception_ptr error) { end.set_value(std::move(error)); }});
+  call->close();
+  auto ended = end.get_future();
+  ASSERT_EQ(ended.wait_for(10s), std::future_status::ready);
+  EXPECT_THAT(text_of(ended.get()), HasSubstr(": no answer to the close of the WebSocket"));
+}
+
 // ---- Cuts ----
 
 class AsyncExecCutConcurrency : public ::testing::TestWithParam<bool> {};

@@ -32,7 +32,7 @@ struct CurlTransportOptions {
   /// Covers name resolution, connection and TLS handshake.
   Duration connect_timeout = std::chrono::seconds{30};
   /// Unacknowledged data for this long breaks a connection; on a WebSocket, also four pings without an
-  /// answer, which are sent in that time.
+  /// answer, which are sent in that time, and a close without an answer.
   Duration dead_peer_timeout = std::chrono::seconds{60};
   Duration tls_reload = std::chrono::seconds{60};  ///< Interval of rereading certificate files.
   /// Maximum asynchronous requests in flight; others wait without a connection. Over HTTP/1.1 each needs its
