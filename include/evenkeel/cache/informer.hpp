@@ -196,8 +196,8 @@ class EVENKEEL_API Informer {
 
   /// Returns true once all objects were listed once.
   bool synced() const;
-  /// Blocks until synced(); returns false if `stop` is triggered first. On return, direct handlers have been
-  /// notified.
+  /// Blocks until synced(); returns false if `stop` is triggered first. Handlers may be notified a moment
+  /// later, queued ones and those that were added late in particular: see handler_synced().
   bool wait_for_sync(std::stop_token stop) const;
   InformerHealth health() const;
   /// See ObjectStore::add_index(). A failure of the function is logged once for each object.
