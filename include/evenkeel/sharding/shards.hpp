@@ -137,8 +137,9 @@ class EVENKEEL_API Shards {
   ///  - the slots that are promised to it;
   ///  - the slots whose last runs have not ended.
   ///
-  /// Until the next call, no run begins in other namespaces. Called on the thread of run(), under no lock,
-  /// before the listeners of on_gained(); must not throw. To be added before run().
+  /// Until the next call, runs begin only in these namespaces, and in those of slots that this replica has
+  /// just gained: for these, a run may begin a moment before the call. Called on the thread of run(), under
+  /// no lock, before the listeners of on_gained(); must not throw. To be added before run().
   void on_needed(std::function<void(const HashRanges& needed)> observer);
 
   ShardsStatus status() const;
