@@ -54,6 +54,42 @@ TEST_F(ApiServerCoreWatches, ATooOldVersionIsAnErrorInTheStream) {
   EXPECT_TRUE(ended);
 }
 
+// Regression: a streamed list of a version that the server does not have yet showed the present state as of
+// that version. Source: apiserver pkg/storage/cacher waitUntilFreshAndBlock.
+TEST_F(ApiServerCoreWatches, AStreamedListOfAFutureVersionIsAnErrorInTheStream) {
+  post(maps, config_map("a"));
+  const CoreReply stream = watch(
+      "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+      "&resourceVersion=999999");
+  EXPECT_EQ(stream.status, 200);
+  const std::vector<Json> got = events(stream);
+  ASSERT_EQ(got.size(), 1U);
+  EXPECT_EQ(got[0]["type"], Json("ERROR"));
+  EXPECT_EQ(got[0].at({"object", "code"}), Json(504));
+  EXPECT_EQ(got[0].at({"object", "reason"}), Json("Timeout"));
+  EXPECT_EQ(got[0].at({"object", "message"}), Json("Timeout: Too large resource version: 999999, current: " +
+                                                   std::to_string(core.resource_version())));
+  EXPECT_TRUE(ended);
+}
+
+// Regression: a watch from a version that the server does not have yet had the changes before that version
+// too. Source: apiserver pkg/storage/cacher/cache_watcher.go process.
+TEST_F(ApiServerCoreWatches, FromAFutureVersionTellsOnlyWhatComesAfterIt) {
+  post(maps, config_map("first"));
+  const std::uint64_t asked = core.resource_version() + 2;
+  const CoreReply stream = watch("&allowWatchBookmarks=true&resourceVersion=" + std::to_string(asked));
+  post(maps, config_map("a"));
+  tick_after(std::chrono::seconds(10));
+  post(maps, config_map("b"));
+  EXPECT_EQ(core.resource_version(), asked);
+  tick_after(std::chrono::seconds(10));
+  EXPECT_EQ(seen(stream), "");
+  EXPECT_FALSE(ended);
+  post(maps, config_map("c"));
+  tick_after(std::chrono::seconds(10));
+  EXPECT_EQ(seen(stream), "ADDED c, BOOKMARK");
+}
+
 TEST_F(ApiServerCoreWatches, SelectorsTurnChangesIntoComingAndGoing) {
   const CoreReply stream = watch("&labelSelector=on%3D1");
   post(maps, config_map("a"));

@@ -8,6 +8,7 @@
 #include "apiserver/core/server.hpp"
 #include "apiserver/query/list_options.hpp"
 #include "apiserver/request/respond.hpp"
+#include "apiserver/rest/list_page.hpp"
 #include "apiserver/rest/rest.hpp"
 #include "apiserver/webhook/conversions.hpp"
 
@@ -62,19 +63,23 @@ Answer rest_watch(Server& server, Call& call) {
   const bool initial = options.send_initial_events.value_or(options.version == 0);
   const std::uint64_t now = pinned_version(call).value_or(server.storage.store.version());
   const std::uint64_t start = consistent ? now : cached_version(call, options.version, now);
+  const bool ahead = options.version > server.storage.store.version();
   std::vector<StoredPtr> present;
-  if (initial) present = present_objects(call, selection, start);
+  if (initial && !ahead) present = present_objects(call, selection, start);
   const WatchId id = server.watches.open({.type = call.type,
                                           .prefix = key_prefix(call),
                                           .selection = selection,
                                           .form = call.form,
                                           .include = include_object(call.query),
                                           .bookmarks = options.bookmarks,
+                                          .after = ahead ? options.version : 0,
                                           .ends = call.now + length,
                                           .held_for = held_for(call.lag),
                                           .held_versions = call.lag.versions},
                                          call.now);
-  if (initial) {
+  if (initial && ahead) {
+    server.watches.fail(id, too_large_version(options.version, server.storage.store.version()).body());
+  } else if (initial) {
     for (StoredPtr& object : present) server.watches.add_present(id, std::move(object));
     if (options.send_initial_events && options.bookmarks)
       server.watches.add_bookmark(id, start, WatchHub::Bookmark::end_of_initial_events);

@@ -41,13 +41,17 @@ std::uint64_t list_version(const Storage& storage, const Call& call, const ListO
 
 }  // namespace
 
-void refuse_future(std::uint64_t version, std::uint64_t current) {
+StatusError too_large_version(std::uint64_t version, std::uint64_t current) {
   Json causes = Json::array(
       {Json::object({{"reason", "ResourceVersionTooLarge"}, {"message", "Too large resource version"}})});
-  throw StatusError(504, "Timeout",
-                    "Timeout: Too large resource version: " + std::to_string(version) +
-                        ", current: " + std::to_string(current),
-                    Json::object({{"causes", std::move(causes)}, {"retryAfterSeconds", 1}}));
+  return {504, "Timeout",
+          "Timeout: Too large resource version: " + std::to_string(version) +
+              ", current: " + std::to_string(current),
+          Json::object({{"causes", std::move(causes)}, {"retryAfterSeconds", 1}})};
+}
+
+void refuse_future(std::uint64_t version, std::uint64_t current) {
+  throw too_large_version(version, current);
 }
 
 Page read_page(Storage& storage, Call& call, const ListOptions& options) {

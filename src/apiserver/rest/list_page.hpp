@@ -27,7 +27,9 @@ struct Page {
 Page read_page(Storage& storage, Call& call, const ListOptions& options);
 /// Returns the metadata of the list.
 Json list_metadata(const Call& call, const Page& page);
-/// Throws a 504 for a version in the future.
+/// Returns the 504 for a version in the future.
+StatusError too_large_version(std::uint64_t version, std::uint64_t current);
+/// Throws it.
 [[noreturn]] void refuse_future(std::uint64_t version, std::uint64_t current);
 
 }  // namespace apiserver

@@ -101,6 +101,7 @@ void WatchHub::add_present(WatchId id, StoredPtr object) {
 
 void WatchHub::add_bookmark(WatchId id, std::uint64_t version, Bookmark kind) {
   Watch& watch = watches_.at(id);
+  if (version <= watch.request.after) return;
   const ResourceType& type = *watch.request.type;
   Json metadata = Json::object({{"resourceVersion", std::to_string(version)}});
   if (kind == Bookmark::end_of_initial_events)
@@ -140,7 +141,7 @@ void WatchHub::deliver(WatchId id, const ChangePtr& change) {
 
 void WatchHub::deliver(WatchId id, Watch& watch, const ChangePtr& change) {
   const WatchRequest& request = watch.request;
-  if (watch.ended || watch.closing ||
+  if (watch.ended || watch.closing || change->version <= request.after ||
       std::string_view(change->key).substr(0, request.prefix.size()) != request.prefix)
     return;
   if (request.type->hook && defer(id, watch, change)) return;

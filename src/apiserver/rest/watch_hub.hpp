@@ -31,6 +31,7 @@ struct WatchRequest {
   Representation form = {};
   IncludeObject include = IncludeObject::metadata;
   bool bookmarks = false;
+  std::uint64_t after = 0;  ///< Has only changes and bookmarks with larger versions.
   WallTime ends = {};
   /// Delay of changes, by time and by number of later changes.
   WallTime::duration held_for = {};
