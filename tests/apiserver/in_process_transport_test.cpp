@@ -315,6 +315,24 @@ TEST_F(InProcessTransport, ResetsAndTruncates) {
   EXPECT_THAT(answers_, ElementsAre("interrupted", "interrupted", "200 xxx"));
 }
 
+// Regression: the cut of a request that was cancelled during its delay stayed reserved, so that its rule
+// never fired again.
+TEST_F(InProcessTransport, TheCutOfACancelledRequestIsLeftToAnother) {
+  const auto transport = make();
+  const FaultId id = scripted_.host->inject({.count = 1, .delay = 10s, .cut_after = 3});
+  send(*transport, get("/big/9"));
+  transport->pump();
+  calls_[0]->cancel();
+  transport->pump();
+  EXPECT_EQ(scripted_.host->fault_counts(id).fired, 0u);
+  for (int at = 0; at < 2; ++at) send(*transport, get("/big/9"));
+  transport->pump();
+  clock_->advance(10s);
+  transport->pump();
+  EXPECT_THAT(answers_, ::testing::UnorderedElementsAre("cancelled", "interrupted", "200 xxxxxxxxx"));
+  EXPECT_EQ(scripted_.host->fault_counts(id).fired, 1u);
+}
+
 TEST_F(InProcessTransport, CutsAWatchByVirtualTime) {
   const auto transport = make();
   scripted_.host->inject({.count = 1, .cut_after_time = 30s, .ending = FaultEnding::complete});

@@ -167,6 +167,11 @@ Reply CoreHost::execute(const http::Request& request, const AuthenticatedRequest
   return reply;
 }
 
+void CoreHost::abandon(const AuthenticatedRequest& authenticated) {
+  MutexLock lock(mutex_);
+  faults_.on_not_fired(authenticated.plan);
+}
+
 void CoreHost::call_webhook(Reply reply, Front* front, std::function<void(const WebhookProgress&)> again) {
   const auto waiting = std::make_shared<Reply>(std::move(reply));
   webhooks_->call(*waiting->call,

@@ -115,6 +115,8 @@ class CoreHost {
   /// `front` and must be read once immediately.
   Reply execute(const http::Request& request, const AuthenticatedRequest& authenticated, Front* front,
                 const WebhookProgress& progress = {}) EVENKEEL_EXCLUDES(mutex_);
+  /// Ends a request whose client has gone before execute() returned a response: its fault rule did not fire.
+  void abandon(const AuthenticatedRequest& authenticated) EVENKEEL_EXCLUDES(mutex_);
   /// Makes the call that a reply needs, and then runs `again` with its answer on the front's thread, unless
   /// the front was detached meanwhile. Other requests are served in between.
   void call_webhook(Reply reply, Front* front, std::function<void(const WebhookProgress&)> again);

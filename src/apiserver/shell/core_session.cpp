@@ -37,6 +37,7 @@ void CoreSession::on_request(Session& session, http::Request request, bool head)
   if (head) return session.refuse(Refusal::unknown_method);
   request_ = std::move(request);
   authenticated_ = owner_.host().authenticate(request_, peer_);
+  unanswered_ = true;
   if (authenticated_.plan.delay == Duration::zero()) return execute(session);
   delay_.expires_after(authenticated_.plan.delay);
   delay_.async_wait([this, self = session.shared_from_this()](ErrorCode error) {
@@ -52,6 +53,7 @@ void CoreSession::execute(Session& session, const WebhookProgress& progress) {
         [this, weak = session.weak_from_this()](const WebhookProgress& answered) {
           if (const auto self = weak.lock(); self && !self->closed()) execute(*self, answered);
         });
+  unanswered_ = false;
   const bool compressed = accepts_gzip(request_);
   const http::Request request = std::exchange(request_, {});
   if (reply.dropped) {
@@ -140,6 +142,7 @@ StreamPiece CoreSession::next_piece(Session&) {
 
 void CoreSession::on_closed(Session& session, bool) {
   delay_.cancel();
+  if (std::exchange(unanswered_, false)) owner_.host().abandon(authenticated_);
   if (log_) std::exchange(log_, nullptr)->on_gone();
   if (socket_) std::exchange(socket_, nullptr)->on_closed();
   if (watch_) {

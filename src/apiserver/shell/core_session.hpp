@@ -64,6 +64,7 @@ class CoreSession final : public http::detail::SessionHandler {
   std::optional<Caller> peer_;
   http::Request request_;
   AuthenticatedRequest authenticated_;
+  bool unanswered_ = false;  // the request waits for its rule's delay or for a webhook
   std::optional<WatchId> watch_;
   std::shared_ptr<PodSocket> socket_;
   std::shared_ptr<PodChannel> log_;

@@ -56,7 +56,8 @@ class FaultInjector {
   bool empty() const { return rules_.empty(); }
 
   /// Selects the rule for a request. A rule that cuts is only reserved: on_fired() or on_not_fired() must be
-  /// called once it is known if the response was long enough. All others are counted at once.
+  /// called once it is known if the response was long enough, or that there is none. All others are counted
+  /// at once.
   FaultPlan plan(const RequestTarget& target, std::string_view user);
   void on_fired(const FaultPlan& plan);
   void on_not_fired(const FaultPlan& plan);

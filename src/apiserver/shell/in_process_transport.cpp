@@ -132,6 +132,7 @@ class InProcessTransport::Impl::Exchange final : public http::Call,
   std::optional<AuthenticatedRequest> authenticated = {};
   TimePoint due{};  // after authentication: end of a rule's delay
   bool executed = false;
+  bool answered = false;  // the host has returned a response
   std::optional<WatchId> watch;
   bool readable = false;  // the watch may have output
   bool silent = false;    // by a rule: ended only by time, cancel() or the end of the transport
@@ -306,6 +307,7 @@ void InProcessTransport::Impl::execute(Exchange& exchange, const WebhookProgress
                                  const auto waiting = weak.lock();
                                  if (waiting && !waiting->over) execute(*waiting, answered);
                                });
+  exchange.answered = true;
   if (reply.dropped) return break_off(exchange, reply.ending, "");
   if (!reply.watch) return answer(exchange, std::move(reply));
   exchange.watch = reply.watch;
@@ -395,6 +397,8 @@ void InProcessTransport::Impl::deliver(Exchange& exchange, std::string_view byte
 
 void InProcessTransport::Impl::end(Exchange& exchange, std::exception_ptr error) {
   exchange.over = true;
+  if (exchange.authenticated && !std::exchange(exchange.answered, true))
+    host_->abandon(*exchange.authenticated);
   if (exchange.watch) host_->close(*std::exchange(exchange.watch, std::nullopt));
   if (exchange.handler) {
     std::exchange(exchange.handler, nullptr)->on_end(std::move(error));
