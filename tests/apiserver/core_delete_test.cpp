@@ -242,6 +242,27 @@ TEST_F(ApiServerCoreDeletes, ThePatienceWithAPodOnlyGetsShorter) {
   EXPECT_EQ(get(pods + "/p").status, 404);
 }
 
+// Regression: a shortened grace period began again with the second deletion, and a pod whose period was 0
+// kept the propagation policy of the first. Source: apiserver pkg/registry/rest/delete.go BeforeDelete.
+TEST_F(ApiServerCoreDeletes, AShortenedGracePeriodBeginsWithTheFirstDeletion) {
+  const std::string pods = "/api/v1/namespaces/default/pods";
+  post(pods,
+       Json::parse(R"({"metadata":{"name":"p","finalizers":["example.com/hold"]},"spec":{"nodeName":"n",)"
+                   R"("containers":[{"name":"c","image":"i"}]}})"));
+  remove(pods + "/p?gracePeriodSeconds=30");
+  now += std::chrono::seconds(10);
+  Json metadata = remove(pods + "/p?gracePeriodSeconds=20")["metadata"];
+  EXPECT_EQ(metadata["deletionTimestamp"], Json("2026-02-02T02:40:20Z"));
+  EXPECT_EQ(metadata["deletionGracePeriodSeconds"], Json(20));
+  metadata = remove(pods + "/p?gracePeriodSeconds=5")["metadata"];
+  EXPECT_EQ(metadata["deletionTimestamp"], Json("2026-02-02T02:40:10Z"));
+  EXPECT_EQ(metadata["deletionGracePeriodSeconds"], Json(1));
+  metadata = remove(pods + "/p?gracePeriodSeconds=0")["metadata"];
+  EXPECT_EQ(metadata["deletionGracePeriodSeconds"], Json(0));
+  metadata = remove(pods + "/p?propagationPolicy=Foreground")["metadata"];
+  EXPECT_EQ(metadata["finalizers"], Json::array({"example.com/hold", "foregroundDeletion"}));
+}
+
 TEST_F(ApiServerCoreDeletes, CollectionsBySelector) {
   for (const char* name : {"a", "b", "c"}) {
     Json map = config_map(name);

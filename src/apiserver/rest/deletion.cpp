@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "apiserver/schema/cel_time.hpp"
 #include "apiserver/store/crd_rules.hpp"
 #include "apiserver/text/timestamps.hpp"
 #include "apiserver/webhook/conversions.hpp"
@@ -43,25 +44,40 @@ void set_finalizers_for_dependents(const ResourceType& type, Json& metadata, Pro
   set(foreground_finalizer, foreground);
 }
 
+/// Returns a period that a timestamp can express; a negative one counts as a second.
+std::int64_t in_range(std::int64_t seconds) {
+  constexpr std::int64_t longest = 1'000'000'000;
+  return seconds < 0 ? 1 : std::min(seconds, longest);
+}
+
 /// Returns the grace period of a pod in seconds; 0 if no kubelet runs it.
 std::int64_t grace_period(const Json& body, const DeleteOptions& options) {
   const std::string phase = body.at({"status", "phase"}).string_or("");
   if (body.at({"spec", "nodeName"}).string_or("").empty() || phase == "Succeeded" || phase == "Failed")
     return 0;
-  const std::int64_t asked =
-      options.grace_period.value_or(body.at({"spec", "terminationGracePeriodSeconds"}).integer_or(30));
-  return asked < 0 ? 1 : asked;
+  return options.grace_period.value_or(body.at({"spec", "terminationGracePeriodSeconds"}).integer_or(30));
 }
 
 void mark(Json& metadata, std::int64_t grace, WallTime now) {
-  if (!std::as_const(metadata)["deletionTimestamp"].is_null()) {
-    const std::int64_t left = std::as_const(metadata)["deletionGracePeriodSeconds"].integer_or(0);
-    if (grace >= left) return;
-  } else if (const std::int64_t generation = std::as_const(metadata)["generation"].integer_or(0);
-             generation > 0) {
+  if (!std::as_const(metadata)["deletionTimestamp"].is_null()) return;
+  if (const std::int64_t generation = std::as_const(metadata)["generation"].integer_or(0); generation > 0)
     metadata["generation"] = generation + 1;
-  }
   metadata["deletionTimestamp"] = timestamp(now + std::chrono::seconds(grace));
+  metadata["deletionGracePeriodSeconds"] = grace;
+}
+
+/// Shortens a grace period from its begin, which may have been longer ago than the new one.
+void shorten(Json& metadata, std::int64_t grace, WallTime now) {
+  const std::int64_t left = std::as_const(metadata)["deletionGracePeriodSeconds"].integer_or(0);
+  const std::int64_t present = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
+  const std::string ends = std::as_const(metadata)["deletionTimestamp"].string_or("");
+  const std::optional<std::int64_t> nanoseconds = parse_timestamp(ends);
+  std::int64_t end = (nanoseconds ? *nanoseconds / 1'000'000'000 : present + left) - left + grace;
+  if (end < present) {
+    end = present;
+    grace = std::min<std::int64_t>(grace, 1);
+  }
+  metadata["deletionTimestamp"] = timestamp(WallTime(std::chrono::seconds(end)));
   metadata["deletionGracePeriodSeconds"] = grace;
 }
 
@@ -73,15 +89,14 @@ Grace begin_grace(const ResourceType& type, Json& body, const DeleteOptions& opt
   if (!type.rules.graceful) return Grace::none;
   Json& metadata = body["metadata"];
   if (std::as_const(metadata)["deletionTimestamp"].is_null()) {
-    mark(metadata, grace_period(body, options), now);
+    mark(metadata, in_range(grace_period(body, options)), now);
     return Grace::begins;
   }
-  const Json& left = std::as_const(metadata)["deletionGracePeriodSeconds"];
-  if (left.is_null()) return Grace::none;
-  const std::int64_t asked = options.grace_period.value_or(left.integer_or(0));
-  const std::int64_t grace = asked < 0 ? 1 : asked;
-  if (grace >= left.integer_or(0)) return Grace::pending;
-  mark(metadata, grace, now);
+  const std::int64_t left = std::as_const(metadata)["deletionGracePeriodSeconds"].integer_or(0);
+  if (left == 0) return Grace::none;
+  const std::int64_t grace = options.grace_period ? in_range(*options.grace_period) : left;
+  if (grace >= left) return Grace::pending;
+  shorten(metadata, grace, now);
   return Grace::begins;
 }
 
