@@ -3,6 +3,7 @@
 // EVENKEEL_FUZZ_SEED and EVENKEEL_FUZZ_ROUNDS set it and the number of rounds.
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -166,6 +167,23 @@ TEST_F(HostileInput, BodiesAndTargetsWithRandomDamageAreAnswered) {
     if (round % 100 == 0) core.on_timeout(now);
   }
   expect_at_work();
+}
+
+// Regression: periods that no time can express overflowed when they were converted.
+TEST_F(HostileInput, PeriodsThatNoTimeCanExpressAreShortened) {
+  const std::string longest = std::to_string(std::numeric_limits<std::int64_t>::max());
+  const CoreReply stream = get(maps + "?watch=1&timeoutSeconds=" + longest);
+  EXPECT_EQ(stream.status, 200);
+  core.on_timeout(now += std::chrono::hours(1));
+  events(stream);
+  EXPECT_FALSE(ended) << "the end of the watch was in the past";
+  const std::string pods = "/api/v1/namespaces/default/pods";
+  ASSERT_EQ(post(pods, Json::parse(R"({"metadata":{"name":"long"},"spec":{"nodeName":"n",)"
+                                   R"("containers":[{"name":"c","image":"i"}]}})"))
+                .status,
+            201);
+  const CoreReply marked = remove(pods + "/long?gracePeriodSeconds=" + longest);
+  EXPECT_EQ(marked.body.at({"metadata", "deletionGracePeriodSeconds"}), Json(1'000'000'000)) << marked.text;
 }
 
 // Nesting that could overflow the stack of a recursive parser or traversal.

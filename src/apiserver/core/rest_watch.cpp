@@ -45,6 +45,8 @@ void add_past(Server& server, std::uint64_t version, std::uint64_t first, WatchI
     server.watches.deliver(id, change);
 }
 
+constexpr std::int64_t longest_watch = 1'000'000'000;  // in seconds; what a time can express
+
 WallTime::duration held_for(const CacheLag& lag) {
   return std::chrono::duration_cast<WallTime::duration>(lag.time + lag.events);
 }
@@ -56,7 +58,8 @@ Answer rest_watch(Server& server, Call& call) {
   const Selection selection = selection_of(call);
   const auto length =
       options.timeout_seconds
-          ? std::chrono::duration_cast<WallTime::duration>(std::chrono::seconds(*options.timeout_seconds))
+          ? std::chrono::duration_cast<WallTime::duration>(
+                std::chrono::seconds(std::min(*options.timeout_seconds, longest_watch)))
           : std::chrono::duration_cast<WallTime::duration>(server.options.default_watch_timeout);
   // A streaming list without a version is consistent: it waits for the cache.
   const bool consistent = options.send_initial_events.value_or(false) && !options.version_given;
