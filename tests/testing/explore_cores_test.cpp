@@ -10,6 +10,7 @@
 #include "explore_traces.hpp"
 #include "testing/explore/end_state.hpp"
 #include "testing/explore/enumerator.hpp"
+#include "testing/explore/interventions.hpp"
 #include "testing/explore/plan_core.hpp"
 #include "testing/explore/run_comparison.hpp"
 #include "testing/explore/watch_filter.hpp"
@@ -66,6 +67,38 @@ TEST(PlanCore, CrashesAfterTheWriteOfItsNumber) {
   EXPECT_FALSE(core.take_restart().as_before.has_value());
   EXPECT_FALSE(core.is_dead());
   EXPECT_THAT(core.missed(), IsEmpty());
+}
+
+class FailingTransport final : public http::Transport {
+ public:
+  std::shared_ptr<http::Call> send(http::Request, http::Completion) override { throw failure(); }
+  std::shared_ptr<http::Call> stream(http::Request, std::shared_ptr<http::StreamHandler>) override {
+    throw failure();
+  }
+  http::Response fetch(http::Request, std::stop_token) override { throw failure(); }
+
+ private:
+  static TransportError failure() { return {TransportErrorCode::timeout, "the deadline passed"}; }
+};
+
+// Regression: a crash after a write whose call failed never happened, although its step counted as done.
+TEST(Interventions, ACrashHappensAfterAWriteWhoseCallFails) {
+  const auto hooks =
+      std::make_shared<Interventions>(InterventionOptions{.plan = Plan{{crash_after({creation})}}});
+  const auto transport = hooks->around_controllers(std::make_shared<FailingTransport>());
+  const http::Request request{.method = http::Method::post,
+                              .target = "/api/v1/namespaces/default/pods",
+                              .body = R"({"metadata":{"name":"web"}})"};
+  const auto failure = [&] {
+    try {
+      transport->fetch(request);
+    } catch (const TransportError& error) {
+      return error.code();
+    }
+    return TransportErrorCode::resolve;
+  };
+  EXPECT_EQ(failure(), TransportErrorCode::closed);
+  EXPECT_TRUE(hooks->is_dead());
 }
 
 TEST(PlanCore, RefusesAndLosesAnswersOnce) {

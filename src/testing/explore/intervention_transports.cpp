@@ -107,7 +107,14 @@ http::Response Interventions::OperatorTransport::fetch(http::Request request, st
   const Treatment treatment = owner_->begin_write(request, false);
   if (treatment.kind == Treatment::Kind::refuse) return refusal(treatment.status);
   if (treatment.kind == Treatment::Kind::withdraw) throw not_leader(request);
-  http::Response response = inner_->fetch(request, std::move(stop));
+  http::Response response;
+  try {
+    response = inner_->fetch(request, std::move(stop));
+  } catch (...) {
+    owner_->end_write(treatment);
+    if (treatment.kind == Treatment::Kind::crash) throw crashed(request);
+    throw;
+  }
   owner_->end_write(treatment);
   if (treatment.kind == Treatment::Kind::crash) throw crashed(request);
   if (treatment.kind == Treatment::Kind::lose) throw unanswered(request);
