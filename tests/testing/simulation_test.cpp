@@ -110,6 +110,8 @@ std::string refusal_of(const SimulationOptions& options) {
 }
 
 TEST(Simulation, RefusesOptionsOutOfRange) {
+  // Regression: a simulation without seeds passed.
+  EXPECT_EQ(refusal_of({.seeds = 0}), "SimulationOptions: seeds must be at least 1");
   EXPECT_EQ(refusal_of({.threads = 0}), "SimulationOptions: threads must be at least 1");
   EXPECT_EQ(refusal_of({.replicas = 0}), "SimulationOptions: replicas must be at least 1");
   EXPECT_EQ(refusal_of({.storm = -1s}), "SimulationOptions: storm must not be negative");

@@ -122,7 +122,7 @@ class EVENKEEL_API SimulatedCluster {
 
 struct SimulationOptions {
   std::uint64_t first_seed = 1;
-  std::size_t seeds = 20;  ///< Number of runs, with `first_seed` and those that follow it.
+  std::size_t seeds = 20;  ///< Number of runs, with `first_seed` and those that follow it; at least 1.
   std::size_t threads =
       1;  ///< Threads that run seeds. With more than one, the functions are called concurrently.
   std::size_t replicas = 3;  ///< Processes of the operator.

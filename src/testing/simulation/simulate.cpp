@@ -30,6 +30,7 @@ void check(const SimulationOptions& options) {
   const auto refuse = [](const std::string& problem) {
     throw std::invalid_argument("SimulationOptions: " + problem);
   };
+  if (options.seeds < 1) refuse("seeds must be at least 1");
   if (options.threads < 1) refuse("threads must be at least 1");
   if (options.replicas < 1) refuse("replicas must be at least 1");
   if (options.storm < Duration::zero()) refuse("storm must not be negative");
