@@ -559,7 +559,7 @@ TEST(InformerServer, ARefusedWatchWhoseErrorNeverEndsIsAFailure) {
   EXPECT_EQ(rig.informers[0]->health().activity, "watching");
   watch.send("x");
   rig.pass(1s);
-  EXPECT_TRUE(watch.call->cancelled);
+  ASSERT_TRUE(watch.call->cancelled);
   const InformerHealth health = rig.informers[0]->health();
   EXPECT_EQ(health.problem, WatchProblem::other);
   EXPECT_THAT(health.last_error, HasSubstr("watch Kind0: 503"));

@@ -375,9 +375,9 @@ TEST_F(AsyncExecConcurrency, ACloseThatIsNotAnsweredIsATimeout) {
         }
       },
       v4);
+  std::promise<std::exception_ptr> end;
   const Client impatient = client({.transport = http::make_curl_transport(
                                        {.server = server_->url(), .proxy = "", .dead_peer_timeout = 200ms})});
-  std::promise<std::exception_ptr> end;
   const auto call = start_pod_connection(
       impatient, web_, 6379, {.on_end = [&](std::exception_ptr error) { end.set_value(std::move(error)); }});
   call->close();
