@@ -55,6 +55,18 @@ TEST_F(Subresources, AnEvictionThatIsRefusedIsAnError) {
   }
 }
 
+// Regression: it was taken for an eviction. client-go fails, too: rest/request.go, Result.Into.
+TEST_F(Subresources, AFailureIsAnErrorWhateverTheCodeOfTheAnswer) {
+  transport->reply(201,
+                   R"({"kind":"Status","status":"Failure","message":"more than one budget","code":500})");
+  try {
+    client.run(calls::evict(web));
+    ADD_FAILURE() << "no error";
+  } catch (const ApiError& error) {
+    EXPECT_STREQ(error.what(), "create Pod/eviction default/web-0: 500 InternalError: more than one budget");
+  }
+}
+
 TEST_F(Subresources, ATokenHasItsTimeOfExpiry) {
   transport->reply(201, R"({"kind":"TokenRequest","status":{"token":"abc",)"
                         R"("expirationTimestamp":"2026-01-02T15:04:05Z"}})");

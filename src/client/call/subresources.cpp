@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <evenkeel/client/calls.hpp>
+#include <evenkeel/client/errors.hpp>
 #include <evenkeel/client/subresources.hpp>
 
 #include "client/request/requests.hpp"
@@ -36,6 +37,14 @@ Json document(detail::CallAnswer& answer) {
   return Json::parse(answer.response->body, answer.what);
 }
 
+// The server answers some failures with 201 and a Status of another code: that several budgets select the
+// Pod.
+std::monostate evicted(detail::CallAnswer& answer) {
+  Status status = Status::decode(0, answer.response->body);
+  if (status.code >= 400) throw ApiError(answer.what, std::move(status));
+  return {};
+}
+
 ServiceAccountToken token(detail::CallAnswer& answer) {
   const Json request = document(answer);
   ServiceAccountToken token{.token = request.at({"status", "token"}).string_or(""),
@@ -50,7 +59,7 @@ ApiCall<std::monostate> evict(const ObjectKey& pod, const DeleteOptions& options
   Json eviction = named("policy/v1", "Eviction", pod);
   Json body = detail::delete_options(options);
   if (!body.empty()) eviction["deleteOptions"] = std::move(body);
-  return {detail::one_request(post(pods(), pod, "eviction", eviction)), &detail::nothing};
+  return {detail::one_request(post(pods(), pod, "eviction", eviction)), &evicted};
 }
 
 ApiCall<ServiceAccountToken> create_token(const ObjectKey& service_account, const TokenOptions& options) {
