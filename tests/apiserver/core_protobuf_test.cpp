@@ -96,7 +96,7 @@ TEST_F(ApiServerCoreProtobuf, DeleteOptions) {
 // Regression: the message was looked for in the group of service accounts.
 TEST_F(ApiServerCoreProtobuf, ATokenIsIssuedAsKubectlAsksForIt) {
   const std::string accounts = "/api/v1/namespaces/default/serviceaccounts";
-  ASSERT_EQ(post(accounts, R"({"metadata":{"name":"op"}})").status, 201);
+  ASSERT_EQ(post(accounts, Json::parse(R"({"metadata":{"name":"op"}})")).status, 201);
   const std::string spec = bytes(1, "vault") + integer(4, 900);
   const CoreReply made = send_message(
       accounts + "/op/token",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include <evenkeel/client/calls.hpp>
@@ -39,9 +40,9 @@ Json document(detail::CallAnswer& answer) {
 
 // The server answers some failures with 201 and a Status of another code: that several budgets select the
 // Pod.
-std::monostate evicted(detail::CallAnswer& answer) {
+std::monostate evicted(const std::string& call, const detail::CallAnswer& answer) {
   Status status = Status::decode(0, answer.response->body);
-  if (status.code >= 400) throw ApiError(answer.what, std::move(status));
+  if (status.code >= 400) throw ApiError(call, std::move(status));
   return {};
 }
 
@@ -59,7 +60,11 @@ ApiCall<std::monostate> evict(const ObjectKey& pod, const DeleteOptions& options
   Json eviction = named("policy/v1", "Eviction", pod);
   Json body = detail::delete_options(options);
   if (!body.empty()) eviction["deleteOptions"] = std::move(body);
-  return {detail::one_request(post(pods(), pod, "eviction", eviction)), &evicted};
+  RestRequest request = post(pods(), pod, "eviction", eviction);
+  const auto decode = [call = describe(request)](detail::CallAnswer& answer) {
+    return evicted(call, answer);
+  };
+  return {detail::one_request(std::move(request)), decode};
 }
 
 ApiCall<ServiceAccountToken> create_token(const ObjectKey& service_account, const TokenOptions& options) {
