@@ -13,6 +13,7 @@
 import argparse
 import collections
 import concurrent.futures
+import functools
 import random
 import shlex
 import sys
@@ -28,9 +29,6 @@ import target
 
 WORKERS = 8
 ESTABLISH_SECONDS = 30
-# Scenarios to which the real server sometimes responds differently: in one of four runs there was a warning of the rule in
-# the step that corrects the value. The reason is not known.
-UNSTEADY = {'cel/ratcheted-rules'}
 
 
 def install(server, setup):
@@ -48,18 +46,18 @@ def install(server, setup):
             time.sleep(0.05)
 
 
-def answers(server, entry):
-    player = exchange.Player(server)
+def answers(server, entry, lags=False):
+    player = exchange.Player(server, lags)
     steps = [step['request'] for step in entry['steps']]
     return normalise.normalise(player.play(steps), player.env, steps)
 
 
-def compare(server, entry):
-    """Returns the verdict and the differences."""
+def compare(server, entry, lags=False):
+    """Returns the verdict and the differences. `lags`: of a real server."""
     if entry['stale']:
         return 'different', ['%s: record it (README.md)' % entry['stale']]
     try:
-        got = answers(server, entry)
+        got = answers(server, entry, lags)
     except Exception as error:  # a broken response may raise anything in the player
         return 'different', ['%s: %s' % (type(error).__name__, error)]
     differs = []
@@ -69,20 +67,10 @@ def compare(server, entry):
     return ('different' if differs else 'equal'), differs
 
 
-def compare_real(server, entry):
-    """Plays against the real server; known unsteady scenarios are repeated, and reported, if they differ."""
-    first = compare(server, entry)
-    if first[0] == 'equal' or entry['name'] not in UNSTEADY:
-        return first
-    again = compare(server, entry)
-    print('%-50s %s, played again: %s\n      %s' % (entry['name'], first[0], again[0], '\n      '.join(first[1][:6])))
-    return again
-
-
 def record(server, entry):
     """Records the responses of the server if two runs give the same ones."""
     try:
-        first, second = answers(server, entry), answers(server, entry)
+        first, second = answers(server, entry, lags=True), answers(server, entry, lags=True)
     except exchange.Waited as error:
         return 'failed', [str(error)]
     unstable = [line for at, pair in enumerate(zip(first, second))
@@ -173,7 +161,7 @@ def main():
     start = time.monotonic()
     with target.running(options.program, options.flags) as where:
         install(exchange.Server(where), setup)
-        work = record if options.record else compare_real if options.true else compare
+        work = record if options.record else functools.partial(compare, lags=options.true)
         results = for_all(scenarios, where, work)
     if options.update:
         differences.write({name: verdict for name, (verdict, _) in results.items()}, whole=not options.only)
