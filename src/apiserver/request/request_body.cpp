@@ -75,7 +75,7 @@ std::string message_type(const Call& call, std::string_view kind) {
   BuiltinData& data = call.storage.catalog.data();
   if (kind == "Scale") return std::string(data.type_of("autoscaling", "v1", kind));
   if (kind == "Eviction") return std::string(data.type_of("policy", "v1", kind));
-  if (kind == "TokenRequest") return std::string(data.type_of("authentication", "v1", kind));
+  if (kind == "TokenRequest") return std::string(data.type_of("authentication.k8s.io", "v1", kind));
   if (kind.empty()) return "";
   return std::string(data.type_of(call.type->group, call.type->version, kind));
 }
