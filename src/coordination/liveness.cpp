@@ -213,20 +213,22 @@ void LivenessRegistry::set_registered() {
 void LivenessRegistry::retire(std::stop_token stop) {
   MutexLock transacting(transacting_);
   const std::string key = layout_.instance(me_.scope);
+  bool has_later_run = false;
   const auto body = [&](StoreSnapshot& snapshot) {
     Commit commit;
     const std::optional<Entry> entry = snapshot.get(key);
     const std::optional<InstanceRecord> present = readable(entry, me_.scope);
     if (!present || present->instance != me_.instance) return commit;
     MutexLock guard(mutex_);
-    if (registered_ && !is_record_of(*present, me_)) return commit;  // a later run's, which goes on
+    has_later_run = registered_ && !is_record_of(*present, me_);
+    if (has_later_run) return commit;
     commit.reads = {detail::read_of(key, entry)};
     commit.erases = {key};
     return commit;
   };
   detail::require_committed(transact(store_, body, transact_, stop), "removing " + key);
   MutexLock guard(mutex_);
-  registered_ = false;
+  registered_ = has_later_run;  // so that renew() does not take the scope back
 }
 
 std::vector<Instance> LivenessRegistry::instances() const {

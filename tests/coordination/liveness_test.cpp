@@ -202,6 +202,7 @@ TEST_F(LivenessRegistryTest, DoesNotRetireTheLaterRunOfItsInstance) {
   now.renew(Mode::global);
   old.retire();
   EXPECT_EQ(now.look().size(), 1U);
+  EXPECT_THROW(old.renew(Mode::global), ScopeTaken);
   // A run that has no record of its own removes that of the run before it.
   LivenessRegistry next(store, layout, {"dc1", "uid-1", "run-3"}, {}, {.delay = {}, .clock = clock});
   next.retire();
