@@ -123,7 +123,7 @@ class Check:
         arguments = [re.sub(r'=:80(80|81)$', '=127.0.0.1:0', argument) for argument in container['args']]
         process = self.start(operator, '--kubeconfig', indirect, *arguments)
         self.kubectl('apply', '-f', '-', text=json.dumps(DEMO))
-        self.kubectl('wait', 'demo/web', '--for=jsonpath={.status.phase}=Ready', f'--timeout={SECONDS}s')
+        self.until_field('demo/web', '.status.phase', 'Ready')
         self.kubectl('delete', 'demo/web', f'--timeout={SECONDS}s')
         process.send_signal(signal.SIGTERM)
         code = process.wait(timeout=SECONDS)
@@ -145,6 +145,11 @@ class Check:
     @staticmethod
     def printed(operator, flag):
         return subprocess.run([operator, flag, '--manifest-image', IMAGE], capture_output=True, text=True, check=True).stdout
+
+    def until_field(self, name, path, value):
+        """Debian's kubectl, 1.20, cannot wait for a field."""
+        self.until(f'{path} of {name} is {value}',
+                   lambda: self.kubectl('get', name, '-o', f'jsonpath={{{path}}}') == value)
 
     @staticmethod
     def until(what, condition):

@@ -24,6 +24,7 @@
 #include "../support/await.hpp"
 #include "../support/cutting_proxy.hpp"
 #include "../support/error_text.hpp"
+#include "../support/temporary_directory.hpp"
 #include "client/pods/exec_core.hpp"
 #include "controller/fibers/fibers.hpp"
 #include "scripted_kubelet.hpp"
@@ -479,7 +480,8 @@ TEST_F(PodExec, IsCountedAsAStream) {
 }
 
 TEST_F(PodExec, ARejectedTokenIsReadAgainOnce) {
-  const std::string file = ::testing::TempDir() + "/pod_exec_token";
+  const tests::TemporaryDirectory folder;
+  const std::string file = folder.path / "token";
   std::ofstream(file) << "old";
   std::atomic<int> requests = 0;
   raw([&](Connection& connection) {

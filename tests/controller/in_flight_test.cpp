@@ -28,6 +28,7 @@
 #include <evenkeel/metrics/text.hpp>
 #include <evenkeel/testing/harness.hpp>
 
+#include "../support/temporary_directory.hpp"
 #include "controller_fixture.hpp"
 
 namespace evenkeel {
@@ -271,7 +272,8 @@ TEST_F(InFlightConcurrency, WritesListsAndWatchesWaitForEachOther) {
 }
 
 TEST_F(InFlightConcurrency, ATokenIsFetchedBesideTheFibers) {
-  const std::string file = ::testing::TempDir() + "in_flight_token";
+  const tests::TemporaryDirectory folder;
+  const std::string file = folder.path / "token";
   std::ofstream(file) << "secret";
   const Client tokened({.server = "https://test", .token_file = file}, {.transport = client.transport()});
   client.create(config_map("a"));

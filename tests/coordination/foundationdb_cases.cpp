@@ -13,6 +13,7 @@
 
 #include <evenkeel/coordination/store_url.hpp>
 
+#include "../support/temporary_directory.hpp"
 #include "foundationdb_network.hpp"
 
 namespace evenkeel::tests {
@@ -95,7 +96,8 @@ TEST_P(FoundationDbCases, NeedsAClusterFileAndATimeout) {
   };
   EXPECT_EQ(error_of([&] { open_file("/nowhere/fdb.cluster"); }),
             "FoundationDB: cannot read the cluster file /nowhere/fdb.cluster");
-  const std::string other = ::testing::TempDir() + "other.cluster";
+  const TemporaryDirectory folder;
+  const std::string other = folder.path / "other.cluster";
   std::ofstream(other) << "not a cluster file\n";
   EXPECT_EQ(error_of([store = open_file(other)] { store->snapshot(); }), "Connection string invalid");
   EXPECT_THROW(open({.timeout = 0ms}), std::invalid_argument);

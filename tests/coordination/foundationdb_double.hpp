@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -23,7 +24,7 @@ inline std::string cluster_file(std::string name, bool reachable = true) {
     if (letter == '/') letter = '-';
   }
   const std::string file =
-      ::testing::TempDir() + "evenkeel" + name + (reachable ? "" : "-nobody") + ".cluster";
+      ::testing::TempDir() + "evenkeel" + std::to_string(::getpid()) + name + (reachable ? "" : "-nobody") + ".cluster";
   static std::mutex mutex;
   static std::set<std::string> written;
   const std::scoped_lock lock(mutex);

@@ -16,6 +16,8 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/manager/log.hpp>
 
+#include "../support/temporary_directory.hpp"
+
 namespace evenkeel {
 namespace {
 
@@ -97,8 +99,8 @@ TEST(StandardLog, WritesWhatPassesTheLevelWhichMayChange) {
 }
 
 TEST(StandardLog, AppendsToAFileAndNamesOneThatCannotBeOpened) {
-  const std::string path = ::testing::TempDir() + "evenkeel_log_test.log";
-  std::remove(path.c_str());
+  const tests::TemporaryDirectory folder;
+  const std::string path = folder.path / "log";
   for (const char* text : {"first", "second"}) {
     Log(make_log({.format = LogFormat::json, .file = path})).with({{"n", 1}}).info(text);
   }

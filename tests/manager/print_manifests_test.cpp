@@ -18,6 +18,7 @@
 #include <evenkeel/webhook/webhook.hpp>
 
 #include "../support/repository.hpp"
+#include "../support/temporary_directory.hpp"
 #include "manager/deployment_args.hpp"
 #include "manager/derived_rules.hpp"
 #include "printed.hpp"
@@ -230,7 +231,8 @@ TEST(PrintManifests, AreRefusedForANameThatNoServiceCanHave) {
 }
 
 Printed print_recorded(const std::string& record, std::vector<std::string> args, const RunOptions& options) {
-  const std::string path = ::testing::TempDir() + "print_manifests_accesses.txt";
+  const tests::TemporaryDirectory folder;
+  const std::string path = folder.path / "accesses.txt";
   std::ofstream(path) << record;
   args.insert(args.end(), {"--print-rbac", "--access-record", path});
   return print(args, options);

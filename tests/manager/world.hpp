@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <functional>
+#include <iostream>
 #include <memory>
 #include <stdexcept>
 #include <stop_token>
@@ -201,7 +202,9 @@ class Running {
       : thread_([this, &manager](const std::stop_token& stop) {
           try {
             manager.run(stop);
-          } catch (...) {
+          } catch (const std::exception& error) {
+            // A test that waits for the manager sees only its log.
+            std::cerr << "run() ended with " << error.what() << "\n";
             error_ = std::current_exception();
           }
         }) {}

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <variant>
 #include <vector>
 
@@ -72,7 +73,7 @@ std::shared_ptr<FoundationDbStore> open(FoundationDbStoreOptions options) {
 // ---- The suite ----
 
 std::shared_ptr<Store> open_unreachable(const std::string&) {
-  const std::string file = ::testing::TempDir() + "nobody.cluster";
+  const std::string file = ::testing::TempDir() + "nobody-" + std::to_string(::getpid()) + ".cluster";
   std::ofstream(file) << "nobody:nobody@127.0.0.1:1\n";
   return open({.cluster_file = file, .timeout = 1s});
 }

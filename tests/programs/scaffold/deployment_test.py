@@ -36,7 +36,7 @@ def work(check, project, kind):
     check.until('the Deployment is there', lambda: check.kubectl(*deployment) == '2')
     check.kubectl('patch', kind, 'sample', '--type', 'merge', '-p', '{"spec": {"replicas": 3}}')
     check.until('the Deployment is scaled', lambda: check.kubectl(*deployment) == '3')
-    check.kubectl('wait', f'{kind}/sample', '--for=jsonpath={.status.conditions[0].reason}=Progressing', f'--timeout={SECONDS}s')
+    check.until_field(f'{kind}/sample', '.status.conditions[0].reason', 'Progressing')
     check.kubectl('delete', kind, 'sample', f'--timeout={SECONDS}s')
     check.until('the Deployment is gone', lambda: check.kubectl(*deployment) == '')
 
