@@ -36,6 +36,27 @@ inline constexpr Duration stream_object = std::chrono::minutes{2};
 inline constexpr std::size_t list_pages = 100'000;
 inline constexpr std::size_t list_bytes = 2UL << 30;
 
+/// Maximum bytes of all request bodies that a server of the operator has received and not answered. Bodies of
+/// up to `uncounted_body` bytes do not count: requests of ordinary size are served while others are refused.
+inline constexpr std::size_t server_bodies = 64UL << 20;
+inline constexpr std::size_t uncounted_body = 64UL << 10;
+
+/// Maximum number of values in a review, names of members not counted. The bytes of a review alone do not
+/// limit the memory of its values. A conversion has the objects of a whole list, of which managedFields have
+/// most values: one for each twelve bytes.
+inline constexpr std::size_t admission_values = 200'000;
+inline constexpr std::size_t conversion_values = 600'000;
+
+/// Size of a request body from which on free memory is returned to the system once it is answered. Threads
+/// keep the memory of smaller ones for the next.
+inline constexpr std::size_t large_body = 1UL << 20;
+
+/// Maximum size of an answer of a trace collector, of a member of an etcd cluster (a page of
+/// EtcdStoreOptions::page_entries, or a frame of a watch), and of an operator to `evenkeel explain`.
+inline constexpr std::size_t collector_answer = 64UL << 10;
+inline constexpr std::size_t etcd_answer = 16UL << 20;
+inline constexpr std::size_t explain_answer = 16UL << 20;
+
 }  // namespace limits
 }  // namespace v0
 }  // namespace evenkeel

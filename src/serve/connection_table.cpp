@@ -33,6 +33,12 @@ void ConnectionTable::answered(Id id) {
   if (found != connections_.end()) found->second.waiting_since = ++sequence_;
 }
 
+std::optional<ConnectionTable::Id> ConnectionTable::evict() {
+  const std::optional<Id> evicted = longest_waiting(nullptr);
+  if (evicted) remove(connections_.find(*evicted));
+  return evicted;
+}
+
 void ConnectionTable::closed(Id id) {
   const auto found = connections_.find(id);
   if (found == connections_.end()) return;

@@ -39,6 +39,9 @@ class ConnectionTable {
   Admission admit(const std::string& peer);
   /// Records a complete response: the connection starts to wait again.
   void answered(Id id);
+  /// Removes and returns the connection that has waited longest, for lack of something else; nullopt: there
+  /// is none.
+  std::optional<Id> evict();
   /// Removes a closed connection. Ignores an id that is not in the table.
   void closed(Id id);
 

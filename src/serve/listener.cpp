@@ -72,29 +72,35 @@ Listener::Listener(asio::io_context& context, const std::string& host, std::uint
 }
 
 void Listener::accept(std::function<void(Tcp::socket)> on_connection,
-                      std::function<void(const std::string& problem)> problem) {
+                      std::function<bool(const ErrorCode& error)> on_problem) {
   on_connection_ = std::move(on_connection);
-  problem_ = std::move(problem);
+  on_problem_ = std::move(on_problem);
   accept_next();
 }
 
 void Listener::accept_next() {
   acceptor_.async_accept([this](ErrorCode error, Tcp::socket socket) {
     if (!acceptor_.is_open()) return;
-    if (error) {  // most likely out of file descriptors: try again later
-      if (!std::exchange(failing_, true) && problem_) problem_(error.message());
-      pause_.expires_after(accept_pause);
-      pause_.async_wait([this](ErrorCode stopped) {
-        if (!stopped) accept_next();
-      });
-      return;
-    }
-    if (std::exchange(failing_, false) && problem_) problem_("");
+    if (error) return on_failure(error);
+    if (std::exchange(failing_, false) && on_problem_) on_problem_({});
     close_on_exec(socket.native_handle());
     ErrorCode ignored;
     socket.set_option(Tcp::no_delay(true), ignored);
     on_connection_(std::move(socket));
     accept_next();
+  });
+}
+
+// Most likely the process is out of file descriptors. accept() then fails also while no client waits.
+void Listener::on_failure(ErrorCode error) {
+  failing_ = true;
+  acceptor_.async_wait(Tcp::acceptor::wait_read, [this, error](ErrorCode) {
+    if (!acceptor_.is_open()) return;
+    if (on_problem_ && on_problem_(error)) return accept_next();
+    pause_.expires_after(accept_pause);
+    pause_.async_wait([this](ErrorCode stopped) {
+      if (!stopped) accept_next();
+    });
   });
 }
 

@@ -29,21 +29,24 @@ class EVENKEEL_API Listener {
 
   /// The actual port, even if port 0 was requested.
   std::uint16_t port() const { return port_; }
-  /// Passes each connection to `on_connection`, until close(). If connections cannot be accepted, for lack of
-  /// file descriptors for example, calls `problem` once with the reason, and once with "" when they can be
-  /// accepted again.
+  using ErrorCode = boost::system::error_code;
+
+  /// Passes each connection to `on_connection`, until close(). Calls `on_problem` whenever a client waits and
+  /// cannot be accepted, for lack of file descriptors for example, and once without an error when it can be
+  /// again. If it returns true, it has made room, and the next attempt follows at once.
   void accept(std::function<void(Tcp::socket)> on_connection,
-              std::function<void(const std::string& problem)> problem = {});
+              std::function<bool(const ErrorCode& error)> on_problem = {});
   void close();
 
  private:
   void accept_next();
+  void on_failure(ErrorCode error);
 
   Tcp::acceptor acceptor_;
   boost::asio::steady_timer pause_;
   std::uint16_t port_ = 0;
   std::function<void(Tcp::socket)> on_connection_;
-  std::function<void(const std::string& problem)> problem_;
+  std::function<bool(const ErrorCode& error)> on_problem_;
   bool failing_ = false;
 };
 

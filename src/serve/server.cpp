@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <sys/resource.h>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -18,6 +21,8 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/serve/server.hpp>
 
+#include "base/limits.hpp"
+#include "serve/body_budget.hpp"
 #include "serve/connection_table.hpp"
 #include "serve/listener.hpp"
 #include "serve/session.hpp"
@@ -43,6 +48,39 @@ boost::asio::ip::address peer_of(const Tcp::socket& socket) {
     return boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6());
   return address;
 }
+
+// Returns true if a connection cannot be accepted because the process, or the machine, has no descriptor
+// left.
+bool is_out_of_descriptors(const ErrorCode& error) {
+  namespace errc = boost::system::errc;
+  return error == errc::too_many_files_open || error == errc::too_many_files_open_in_system;
+}
+
+// Returns the maximum number of connections of each of `sites`: what the options say, but not more than a
+// quarter of the descriptors of the process for all sites together. An operator has up to three servers, and
+// needs descriptors for its own connections and files.
+std::size_t connections_of_site(const ServerOptions& options, std::size_t sites) {
+  constexpr std::size_t share = 4;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return options.max_connections;
+  return std::min(options.max_connections,
+                  std::max<std::size_t>(static_cast<std::size_t>(limit.rlim_cur) / share / sites, 1));
+}
+
+// Decides which lines about a state that comes and goes are logged: the first, and one a minute.
+class Repetition {
+ public:
+  bool is_due() {
+    const auto now = std::chrono::steady_clock::now();
+    if (last_ && now - *last_ < std::chrono::minutes{1}) return false;
+    last_ = now;
+    return true;
+  }
+
+ private:
+  std::optional<std::chrono::steady_clock::time_point> last_;
+};
 
 // Runs functions on the server's thread while there is one.
 class Mailbox {
@@ -139,14 +177,15 @@ class Server::Impl final {
     if (std::exchange(started_, true)) throw std::invalid_argument("Server: start() was called before");
     for (const auto& site : sites_) {
       site->load();
-      auto at = std::make_unique<Serving>(*site, options_);
+      auto at = std::make_unique<Serving>(*site, connections_of_site(options_, sites_.size()),
+                                          options_.max_connections_of_peer);
       at->listener = std::make_unique<detail::Listener>(context_, site->address().host, site->address().port);
       serving_.push_back(std::move(at));
     }
     for (const auto& at : serving_) {
       at->listener->accept(
           [this, &at = *at](Tcp::socket socket) { accept(at, std::move(socket)); },
-          [this, &at = *at](const std::string& problem) { note_accept_problem(at, problem); });
+          [this, &at = *at](const ErrorCode& problem) { return on_accept_problem(at, problem); });
     }
     thread_ = std::thread([this] {
       if (options_.on_thread_start) options_.on_thread_start(options_.thread_name);
@@ -184,15 +223,18 @@ class Server::Impl final {
  private:
   // A listening site. Used only on the server's thread, except for the counts.
   struct Serving {
-    Serving(detail::Site& site_, const ServerOptions& options)
-        : site(site_), table(options.max_connections, options.max_connections_of_peer) {}
+    Serving(detail::Site& site_, std::size_t connections_, std::size_t connections_of_peer)
+        : site(site_), connections(connections_), table(connections_, connections_of_peer) {}
 
     detail::Site& site;
+    const std::size_t connections;  // at most
     std::unique_ptr<detail::Listener> listener;
     detail::ConnectionTable table;
     std::map<detail::ConnectionTable::Id, std::shared_ptr<detail::Session>> sessions;
     std::set<detail::ConnectionTable::Id> in_review;  // those whose access is being reviewed
-    ConnectionCounts counts;                          // guarded by the server's mutex_
+    Repetition accept_problems;
+    bool tells_recovery = false;  // the problem was logged
+    ConnectionCounts counts;      // guarded by the server's mutex_
   };
 
   /// The handler behind one connection of a site.
@@ -201,7 +243,11 @@ class Server::Impl final {
     Connection(Impl& server, Serving& at, detail::ConnectionTable::Id id, bool peer_is_loopback)
         : server_(server), at_(at), id_(id), peer_is_loopback_(peer_is_loopback) {}
 
+    bool on_body(detail::Session& session, std::size_t size) override {
+      return size <= limits::uncounted_body || server_.hold(session, size);
+    }
     void on_request(detail::Session& session, Request request, bool) override {
+      server_.bodies_.on_complete(&session);
       request_ = std::make_shared<const Request>(std::move(request));
       if (const auto question = at_.site.question(*request_))
         return server_.review(at_, id_, session, request_, *question);
@@ -216,17 +262,23 @@ class Server::Impl final {
           return detail::plain_answer(431, "431 request head too large\n");
         case detail::Refusal::unknown_method:
           return detail::plain_answer(405, "405 method not allowed\n");
+        case detail::Refusal::unknown_coding:
+          return detail::plain_answer(501, "501 unknown transfer encoding\n");
+        case detail::Refusal::overloaded:
+          return detail::plain_answer(503, "503 too many bytes of requests wait\n");
         case detail::Refusal::malformed:
           break;
       }
       return detail::plain_answer(400, "400 bad request\n");
     }
-    void on_answered(detail::Session&) override {
+    void on_answered(detail::Session& session) override {
       request_.reset();
+      server_.bodies_.on_freed(&session);
       at_.table.answered(id_);
     }
-    void on_closed(detail::Session&, bool timed_out) override {
+    void on_closed(detail::Session& session, bool timed_out) override {
       request_.reset();
+      server_.bodies_.on_freed(&session);
       server_.forget(at_, id_, timed_out);
     }
 
@@ -237,6 +289,20 @@ class Server::Impl final {
     const bool peer_is_loopback_;
     std::shared_ptr<const Request> request_;  // until it is answered or the client has left
   };
+
+  // Records the bytes of a request that arrives; returns false if it has to be refused. Others may be, too.
+  bool hold(detail::Session& session, std::size_t size) {
+    bodies_.on_arrived(&session, size);
+    while (detail::Session* const excess = bodies_.next_excess()) {
+      bodies_.on_freed(excess);
+      if (full_of_bodies_.is_due())
+        options_.log.warn("too many bytes of requests wait; the longest arriving ones are refused",
+                          {{"limit", limits::server_bodies}});
+      if (excess == &session) return false;
+      excess->shed();
+    }
+    return true;
+  }
 
   // Calls the handler: here, or on a worker, which skips a request that its connection has dropped.
   void answer(detail::Site& site, detail::Session& session, const std::shared_ptr<const Request>& request,
@@ -318,21 +384,40 @@ class Server::Impl final {
   void evict(Serving& at, const detail::ConnectionTable::Admission& admission, const std::string& peer) {
     const bool of_peer = admission.reason == detail::Eviction::peer_full;
     if (admission.first) {
-      options_.log.warn(
-          "too many connections; the longest waiting ones are closed",
-          {{"url", url(at)},
-           {"limit", of_peer ? "of one peer" : "of the address"},
-           {"connections", of_peer ? options_.max_connections_of_peer : options_.max_connections},
-           {"peer", peer}});
+      options_.log.warn("too many connections; the longest waiting ones are closed",
+                        {{"url", url(at)},
+                         {"limit", of_peer ? "of one peer" : "of the address"},
+                         {"connections", of_peer ? options_.max_connections_of_peer : at.connections},
+                         {"peer", peer}});
     }
     {
       MutexLock lock(mutex_);
       ++(of_peer ? at.counts.evicted_peer_full : at.counts.evicted_site_full);
     }
-    const auto found = at.sessions.find(*admission.evicted);
+    close(at, *admission.evicted);
+  }
+
+  static void close(const Serving& at, detail::ConnectionTable::Id id) {
+    const auto found = at.sessions.find(id);
     if (found == at.sessions.end()) return;
     const std::shared_ptr<detail::Session> evicted = found->second;
     evicted->close();
+  }
+
+  // Closes the longest waiting connection of the fullest site; returns false if there is none.
+  bool make_room() {
+    const auto fullest = std::max_element(
+        serving_.begin(), serving_.end(),
+        [](const auto& one, const auto& other) { return one->table.size() < other->table.size(); });
+    Serving& at = **fullest;
+    const auto evicted = at.table.evict();
+    if (!evicted) return false;
+    {
+      MutexLock lock(mutex_);
+      ++at.counts.evicted_site_full;
+    }
+    close(at, *evicted);
+    return true;
   }
 
   const Serving& serving(std::size_t number) const {
@@ -349,12 +434,19 @@ class Server::Impl final {
     return (at.site.tls() ? "https://" : "http://") + host + ":" + std::to_string(at.listener->port());
   }
 
-  // An empty `problem` means that connections are accepted again.
-  void note_accept_problem(Serving& at, const std::string& problem) const {
-    if (problem.empty())
-      options_.log.info("connections are accepted again", {{"url", url(at)}});
-    else
-      options_.log.error("connections cannot be accepted; retrying", {{"url", url(at)}, {"error", problem}});
+  // No `problem` means that connections are accepted again. Returns true if there is room for the next one.
+  bool on_accept_problem(Serving& at, const ErrorCode& problem) {
+    if (!problem) {
+      if (std::exchange(at.tells_recovery, false))
+        options_.log.info("connections are accepted again", {{"url", url(at)}});
+      return true;
+    }
+    if (at.accept_problems.is_due()) {
+      at.tells_recovery = true;
+      options_.log.error("connections cannot be accepted; retrying",
+                         {{"url", url(at)}, {"error", problem.message()}});
+    }
+    return is_out_of_descriptors(problem) && make_room();
   }
 
   // Requests that workers have, and answers that are being sent, end first.
@@ -397,7 +489,9 @@ class Server::Impl final {
   const std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>(context_);
   std::vector<std::unique_ptr<Serving>> serving_;  // complete before the thread starts
   boost::asio::steady_timer drain_limit_{context_};
-  bool draining_ = false;  // used on the server's thread
+  bool draining_ = false;  // used on the server's thread, like the next two
+  detail::BodyBudget<detail::Session> bodies_{limits::server_bodies};
+  Repetition full_of_bodies_;
   mutable Mutex mutex_;
   std::thread thread_;
   Workers workers_;

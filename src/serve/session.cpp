@@ -2,7 +2,9 @@
 #include "serve/session.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
+#include <iterator>
 #include <utility>
 
 #include <boost/beast/core/string.hpp>
@@ -20,6 +22,8 @@ namespace wire = boost::beast::http;
 // Up to this size one copy is cheaper than a second buffer.
 constexpr std::size_t joined_size = 16u << 10;
 constexpr Duration close_timeout = std::chrono::seconds{2};
+// Fields of a head. Each takes some hundred bytes, however short it is.
+constexpr std::ptrdiff_t max_fields = 256;
 
 std::string chunk_head(std::size_t size) {
   char text[24];
@@ -27,11 +31,27 @@ std::string chunk_head(std::size_t size) {
   return std::string(text, static_cast<std::size_t>(length));
 }
 
+// Returns the reason to refuse a request whose end is uncertain: where two servers disagree about it, the
+// rest of one request becomes another one.
+// Source: RFC 9112, sections 6.1 and 6.3; net/http/transfer.go, parseTransferEncoding.
+std::optional<Refusal> framing_problem(const wire::request_header<>& head) {
+  const std::size_t codings = head.count(wire::field::transfer_encoding);
+  if (codings == 0) return std::nullopt;
+  if (codings > 1 || head.version() < 11 || head.count(wire::field::content_length) > 0)
+    return Refusal::malformed;
+  const bool chunked = boost::beast::iequals(head[wire::field::transfer_encoding], "chunked");
+  return chunked ? std::nullopt : std::optional(Refusal::unknown_coding);
+}
+
 }  // namespace
 
 Session::Session(asio::io_context& context, std::unique_ptr<ByteStream> stream, const SessionLimits& limits,
                  std::unique_ptr<SessionHandler> handler)
-    : stream_(std::move(stream)), limits_(limits), handler_(std::move(handler)), timer_(context) {}
+    : stream_(std::move(stream)),
+      limits_(limits),
+      handler_(std::move(handler)),
+      timer_(context),
+      input_(limits.max_header + 3 * limits.read_size) {}
 
 void Session::start() {
   expect_within(limits_.first_byte_timeout);
@@ -65,7 +85,6 @@ void Session::next_request(Duration patience) {
   phase_ = Phase::idle;
   expect_within(patience);
   parser_.emplace();
-  parser_->eager(true);
   parser_->header_limit(static_cast<std::uint32_t>(limits_.max_header));
   parser_->body_limit(limits_.max_body);
   head_seen_ = false;
@@ -98,7 +117,9 @@ void Session::on_read(ErrorCode error, std::size_t size) {
   }
 }
 
-// Passes the parser the bytes of a request that have arrived.
+// Passes the parser the bytes of a request that have arrived: the head first, and the body once the head is
+// known to be sound. The parser leaves an incomplete head, line between chunks or trailer in `input_`, and
+// bounds only the head.
 void Session::feed() {
   ErrorCode error;
   while (input_.size() > 0 && !parser_->is_done() && !error) {
@@ -106,12 +127,24 @@ void Session::feed() {
       phase_ = Phase::request;
       expect_within(limits_.request_timeout);
     }
+    const bool in_head = !parser_->is_header_done();
     const std::size_t taken = parser_->put(input_.data(), error);
     input_.consume(taken);
-    if (taken == 0) break;
+    if (in_head && std::distance(parser_->get().begin(), parser_->get().end()) > max_fields)
+      return refuse(Refusal::header_too_large);
+    if (in_head && parser_->is_header_done()) {
+      if (const auto problem = framing_problem(parser_->get())) return refuse(*problem);
+      headers_ = headers_of(parser_->get());
+      parser_->eager(true);
+    } else if (taken == 0) {
+      break;
+    }
   }
   if (error && error != wire::error::need_more) return refuse(error);
+  if (const std::size_t size = parser_->get().body().size(); size > 0 && !handler_->on_body(*this, size))
+    return refuse(Refusal::overloaded);
   if (parser_->is_done()) return pass_request();
+  if (input_.size() > limits_.max_header) return refuse(Refusal::header_too_large);
   if (!head_seen_ && parser_->is_header_done()) return on_head();
   read_more();
 }
@@ -132,7 +165,13 @@ void Session::refuse(const ErrorCode& error) {
 void Session::refuse(Refusal why) {
   phase_ = Phase::busy;
   keep_alive_ = false;
+  parser_.reset();
   answer(handler_->refusal(why));
+}
+
+void Session::shed() {
+  if (phase_ != Phase::request) return;
+  writing_ ? close() : refuse(Refusal::overloaded);  // what is being written is 100 Continue
 }
 
 void Session::pass_request() {
@@ -144,7 +183,7 @@ void Session::pass_request() {
   head_only_ = message.method() == wire::verb::head;
   const std::optional<Method> method = head_only_ ? Method::get : method_of(message.method());
   if (!method) return refuse(Refusal::unknown_method);
-  Request request{.method = *method, .target = text_of(message.target()), .headers = headers_of(message)};
+  Request request{.method = *method, .target = text_of(message.target()), .headers = std::move(headers_)};
   if (!request.target.starts_with('/')) return refuse(Refusal::malformed);
   request.body = std::move(message.body());
   handler_->on_request(*this, std::move(request), head_only_);

@@ -29,11 +29,12 @@ namespace http::detail {
 class Session;
 
 struct SessionLimits {
-  std::size_t max_header = 64u << 10;  ///< Larger request heads are refused.
-  std::size_t max_body = 1u << 20;     ///< Larger request bodies are refused.
-  std::size_t read_size = 8u << 10;    ///< Bytes read at once.
-  Duration first_byte_timeout = {};    ///< For the TLS handshake, and then for the first byte of a request.
-  Duration request_timeout = {};       ///< From a request's first byte to its last one.
+  /// Larger request heads are refused, and so are larger lines between chunks and trailers.
+  std::size_t max_header = 64u << 10;
+  std::size_t max_body = 1u << 20;   ///< Larger request bodies are refused.
+  std::size_t read_size = 8u << 10;  ///< Bytes read at once.
+  Duration first_byte_timeout = {};  ///< For the TLS handshake, and then for the first byte of a request.
+  Duration request_timeout = {};     ///< From a request's first byte to its last one.
   /// If set, the request timeout ends with the head, and this is the time from there to the last byte.
   std::optional<Duration> body_timeout = {};
   Duration idle_timeout = {};   ///< Between two requests.
@@ -41,7 +42,14 @@ struct SessionLimits {
 };
 
 /// Reason why the engine refuses a request by itself.
-enum class Refusal : std::uint8_t { malformed, header_too_large, body_too_large, unknown_method };
+enum class Refusal : std::uint8_t {
+  malformed,
+  header_too_large,
+  body_too_large,
+  unknown_method,
+  unknown_coding,  ///< A Transfer-Encoding other than "chunked".
+  overloaded,      ///< See SessionHandler::on_body() and Session::shed().
+};
 
 /// End of a connection.
 enum class Ending : std::uint8_t {
@@ -64,6 +72,8 @@ class EVENKEEL_API SessionHandler {
   virtual ~SessionHandler() = default;
   /// The TLS handshake, if there is one, is complete.
   virtual void on_connected(const ByteStream&) {}
+  /// `size` bytes of the body of a request have arrived. Returns false to refuse the request as overloaded.
+  virtual bool on_body(Session&, std::size_t /*size*/) { return true; }
   /// A whole request; of a HEAD request the method is get and `head` true. The handler calls one of answer(),
   /// stream(), refuse() and drop(), now or later.
   virtual void on_request(Session& session, Request request, bool head) = 0;
@@ -103,6 +113,8 @@ class EVENKEEL_API Session : public std::enable_shared_from_this<Session> {
   void answer(Response response, std::optional<Cut> cut = {});
   /// Sends the refusal and ends the connection.
   void refuse(Refusal why);
+  /// Refuses the request that is arriving as overloaded, and frees its body. No effect on a complete one.
+  void shed();
   /// Sends the head of `response`, then the pieces that the handler returns, as chunks if the client knows
   /// them.
   void stream(const Response& response);
@@ -158,9 +170,10 @@ class EVENKEEL_API Session : public std::enable_shared_from_this<Session> {
 
   // A read may be pending while the parser consumes `input_`, so it has a buffer of its own.
   std::unique_ptr<char[]> arrived_;
-  boost::beast::flat_buffer input_;
+  boost::beast::flat_buffer input_;  // limited, as a second fence behind feed()
   bool reading_ = false;
   std::optional<Parser> parser_;
+  Headers headers_;         // of the request being read; fields of a trailer are not among them
   bool head_seen_ = false;  // of the request being read
   bool head_only_ = false;
   bool keep_alive_ = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes from a client to an operator's endpoint, over a real socket. The server answers or rejects, and
 // closes the connection when the client has sent everything.
+#include <algorithm>
 #include <cerrno>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -61,11 +62,23 @@ std::string answers(int file) {
 
 }  // namespace
 
-/// The first byte is the size of the pieces in which the rest is sent; 0 means all at once.
+/// The first byte is the size of the pieces in which the rest is sent; 0 means all at once. In the rest, 0xff
+/// and two bytes stand for the first of them, repeated as many KiB as the second one says: what does not end
+/// is longer than inputs are.
 void http_session(std::string_view input) {
   static const Endpoint endpoint;
-  Reader reader(input);
-  const std::size_t size = reader.byte();
+  Reader compact(input);
+  const std::size_t size = compact.byte();
+  std::string text_sent;
+  std::size_t longest = 0;
+  while (!compact.done()) {
+    const std::uint8_t byte = compact.byte();
+    const char repeated = static_cast<char>(byte == 0xff ? compact.byte() : byte);
+    const std::size_t count = byte == 0xff ? std::size_t{compact.byte()} << 10 : 1;
+    text_sent.append(count, repeated);
+    longest = std::max(longest, count);
+  }
+  Reader reader(text_sent);
   const int file = endpoint.connect();
   while (!reader.done()) {
     const std::string_view piece = reader.take(size == 0 ? std::string_view::npos : size);
@@ -75,6 +88,7 @@ void http_session(std::string_view input) {
   const std::string text = answers(file);
   ::close(file);
   check(text.empty() || text.starts_with("HTTP/1.1 "), "an answer begins with its status line");
+  check(longest < (64u << 10) || !text.empty(), "what does not end is refused");
 }
 
 }  // namespace evenkeel::fuzz

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "serve/body_budget.hpp"
+
 namespace evenkeel::http::detail {
 namespace {
 
@@ -31,6 +33,48 @@ TEST(ConnectionTable, AFullSiteGivesUpTheLongestWaitingConnection) {
   EXPECT_EQ(table.admit("f").evicted, first);
   EXPECT_EQ(table.admit("g").evicted, fourth.id);
   EXPECT_EQ(table.size(), 3u);
+}
+
+TEST(ConnectionTable, EvictsForLackOfSomethingElse) {
+  ConnectionTable table(3, 3);
+  const auto first = table.admit("a").id;
+  const auto second = table.admit("b").id;
+  table.answered(first);
+  EXPECT_EQ(table.evict(), second);
+  EXPECT_EQ(table.evict(), first);
+  EXPECT_EQ(table.evict(), std::nullopt);
+}
+
+TEST(BodyBudget, TheBodyThatArrivesLongestGivesWay) {
+  BodyBudget<int> bodies(100);
+  int a = 0;
+  int b = 0;
+  int c = 0;
+  bodies.on_arrived(&c, 40);
+  bodies.on_arrived(&a, 40);
+  EXPECT_EQ(bodies.next_excess(), nullptr);
+  bodies.on_arrived(&b, 21);
+  EXPECT_EQ(bodies.next_excess(), &c);
+  bodies.on_freed(&c);
+  EXPECT_EQ(bodies.next_excess(), nullptr);
+  EXPECT_EQ(bodies.total(), 61u);
+  bodies.on_arrived(&c, 40);
+  EXPECT_EQ(bodies.next_excess(), &a);
+}
+
+TEST(BodyBudget, ACompleteBodyDoesNotGiveWay) {
+  BodyBudget<int> bodies(100);
+  int a = 0;
+  int b = 0;
+  bodies.on_arrived(&a, 90);
+  bodies.on_complete(&a);
+  bodies.on_arrived(&b, 20);
+  EXPECT_EQ(bodies.next_excess(), &b);
+  bodies.on_complete(&b);
+  EXPECT_EQ(bodies.next_excess(), nullptr);
+  bodies.on_freed(&b);
+  bodies.on_freed(&b);
+  EXPECT_EQ(bodies.total(), 90u);
 }
 
 TEST(ConnectionTable, APeerAtItsLimitGivesUpOneOfItsOwn) {

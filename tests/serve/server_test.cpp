@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <sys/resource.h>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@
 
 #include "../support/await.hpp"
 #include "../support/raw_client.hpp"
+#include "../support/resident_memory.hpp"
 #include "../support/sockets.hpp"
 #include "apiserver/shell/tls_certificates.hpp"
 
@@ -159,6 +161,176 @@ TEST_F(ServerTest, RefusesInvalidAndOversizedRequests) {
   EXPECT_THAT(wordy.read_to_end(), StartsWith("HTTP/1.1 431 "));
   EXPECT_THAT(ask("GET http://a/echo HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 400 "));
   EXPECT_THAT(ask("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+}
+
+constexpr std::string_view chunked_post =
+    "POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+
+// Regression: the parser waits for the end of a line between chunks, and of a trailer, without a limit.
+TEST_F(ServerTest, ALineOfABodyThatDoesNotEndIsBounded) {
+  serve();
+  const std::string mebibyte(1u << 20, 'a');
+  for (const std::string begun : {"1;", "1;a=\"", "3\r\nabc\r\n2;x=", "0\r\nX-A: ", "0;",
+                                  "0\r\nX-A: b\r\nX-B: ", "3\r\nabc\r\n0\r\nY: "}) {
+    for (const std::size_t size : {mebibyte.size(), std::size_t{1000}}) {
+      SCOPED_TRACE(begun + " in pieces of " + std::to_string(size));
+      const tests::ResidentGrowth growth;
+      RawClient one = client();
+      one.send(chunked_post);
+      one.send(begun);
+      const std::string_view piece = std::string_view(mebibyte).substr(0, size);
+      const std::size_t all = size == mebibyte.size() ? 256u << 20 : 4u << 20;
+      for (std::size_t sent = 0; sent < all && one.is_silent() && one.send(piece); sent += size) {
+      }
+      EXPECT_LT(growth.mebibytes(), 64u);
+      EXPECT_THAT(one.read_answer(), StartsWith("HTTP/1.1 431 "));
+    }
+  }
+}
+
+TEST_F(ServerTest, ALineOfABodyMayBeAsLongAsAHead) {
+  serve();
+  const std::string some(60'000, 'a');
+  EXPECT_THAT(ask(std::string(chunked_post) + "3;" + some + "\r\nabc\r\n2;" + some +
+                  "\r\nde\r\n0\r\nX: " + some + "\r\n\r\n"),
+              EndsWith("POST /echo [] abcde"));
+}
+
+// A short field takes a multiple of its bytes, also before the head is complete.
+TEST_F(ServerTest, TheFieldsOfAHeadAreCounted) {
+  serve();
+  std::string fields;
+  for (int i = 0; i < 255; ++i) fields += "a:\r\n";
+  EXPECT_THAT(ask("GET /echo HTTP/1.1\r\nHost: h\r\n" + fields + "\r\n"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_THAT(ask("GET /echo HTTP/1.1\r\nHost: h\r\n" + fields + "a:\r\n\r\n"), StartsWith("HTTP/1.1 431 "));
+  EXPECT_THAT(ask("GET /echo HTTP/1.1\r\nHost: h\r\n" + fields + "a:\r\na:"), StartsWith("HTTP/1.1 431 "));
+}
+
+// A body that a proxy in front delimits in another way becomes a request of its own.
+TEST_F(ServerTest, RefusesEveryTransferCodingButChunked) {
+  serve();
+  const struct {
+    const char* head;
+    const char* status;
+  } cases[] = {
+      {"1.1\r\nTransfer-Encoding: xchunked", "501 Not Implemented"},
+      {"1.1\r\nTransfer-Encoding: chunked, gzip", "501 Not Implemented"},
+      {"1.1\r\nTransfer-Encoding: gzip, chunked", "501 Not Implemented"},
+      {"1.1\r\nTransfer-Encoding: chunked, chunked", "501 Not Implemented"},
+      {"1.1\r\nTransfer-Encoding: chunked;q=1", "501 Not Implemented"},
+      {"1.1\r\nTransfer-Encoding: \"chunked\"", "501 Not Implemented"},
+      {"1.1\r\nTransfer-Encoding: identity", "501 Not Implemented"},
+      {"1.1\r\nTransfer-Encoding:", "501 Not Implemented"},
+      {"1.1\r\nTransfer-Encoding: identity\r\nContent-Length: 0", "400 Bad Request"},
+      {"1.1\r\nContent-Length: 0\r\nTransfer-Encoding: xchunked", "400 Bad Request"},
+      {"1.1\r\nContent-Length: 0\r\nTransfer-Encoding: chunked", "400 Bad Request"},
+      {"1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 0", "400 Bad Request"},
+      {"1.1\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity", "400 Bad Request"},
+      {"1.1\r\nTransfer-Encoding: identity\r\nTransfer-Encoding: chunked", "400 Bad Request"},
+      {"1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked", "400 Bad Request"},
+      {"1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: identity", "400 Bad Request"},
+  };
+  for (const auto& [head, status] : cases) {
+    SCOPED_TRACE(head);
+    RawClient one = client();
+    one.send(std::string("POST /echo HTTP/") + head +
+             "\r\nHost: h\r\n\r\n0\r\n\r\nGET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+    one.finish();
+    const std::string answers = one.read_to_end();
+    EXPECT_THAT(answers, StartsWith(std::string("HTTP/1.1 ") + status));
+    EXPECT_EQ(answers.find("HTTP/1.1 200"), std::string::npos) << answers;
+  }
+  EXPECT_THAT(ask("POST /echo HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: Chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"),
+              EndsWith("POST /echo [] a"));
+}
+
+TEST_F(ServerTest, FieldsOfATrailerAreNoHeaders) {
+  serve({.token = "s3cret"});
+  const std::string trailer = "1\r\na\r\n0\r\nAuthorization: Bearer s3cret\r\n\r\n";
+  EXPECT_THAT(ask(std::string(chunked_post) + trailer), StartsWith("HTTP/1.1 401 "));
+}
+
+TEST_F(ServerTest, BodiesOfAllConnectionsTogetherAreBounded) {
+  serve({}, {.max_connections_of_peer = 128, .max_body = 8u << 20});
+  const std::string most(7u << 20, 'x');
+  const tests::ResidentGrowth growth;
+  std::deque<RawClient> slow;
+  for (int i = 0; i < 40; ++i) {
+    slow.emplace_back(server_->port(0))
+        .send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 8388608\r\n\r\n");
+    slow.back().send(most);
+  }
+  EXPECT_THAT(ask("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nsmall"),
+              EndsWith("POST /echo [] small"));
+  const std::string refused = slow.front().read_answer();
+  EXPECT_THAT(refused, StartsWith("HTTP/1.1 503 "));
+  EXPECT_THAT(refused, EndsWith("503 too many bytes of requests wait\n"));
+  slow.back().send(most.substr(0, 1u << 20));
+  EXPECT_THAT(slow.back().read_answer(), StartsWith("HTTP/1.1 200 "));
+  EXPECT_LT(growth.mebibytes(), 160u);
+  EXPECT_THAT(log_->lines(),
+              ElementsAre("WARN too many bytes of requests wait; the longest arriving ones are "
+                          "refused limit=67108864"));
+}
+
+/// Lowers the limit on descriptors to what is in use and `more`.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(int more) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    std::vector<int> opened;
+    for (int i = 0; i <= more; ++i) opened.push_back(::dup(STDOUT_FILENO));
+    const rlimit fewer{.rlim_cur = static_cast<rlim_t>(opened.back()), .rlim_max = before_.rlim_max};
+    for (const int file : opened) ::close(file);
+    ::setrlimit(RLIMIT_NOFILE, &fewer);
+  }
+  ~FewDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(ServerTest, OutOfDescriptorsTheLongestWaitingConnectionGivesWay) {
+  serve();
+  std::deque<RawClient> silent;
+  for (std::size_t i = 1; i <= 3; ++i) {
+    silent.emplace_back(server_->port(0));
+    await("a connection", [&] { return server_->connection_counts(0).accepted == i; });
+  }
+  {
+    const FewDescriptors few(1);  // for the client's end
+    RawClient last = client();
+    last.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_THAT(last.read_answer(), StartsWith("HTTP/1.1 200 "));
+    EXPECT_THAT(silent[0].read_to_end(), IsEmpty());
+    silent[0].close();
+    RawClient next = client();
+    next.send("GET /echo HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_THAT(next.read_answer(), StartsWith("HTTP/1.1 200 "));
+    EXPECT_THAT(silent[1].read_to_end(), IsEmpty());
+  }
+  EXPECT_TRUE(silent[2].is_silent());
+  EXPECT_EQ(server_->connection_counts(0).evicted_site_full, 2u);
+  EXPECT_THAT(log_->lines(), ElementsAre("ERROR connections cannot be accepted; retrying url=" +
+                                             server_->url(0) + " error=Too many open files",
+                                         "INFO connections are accepted again url=" + server_->url(0)));
+}
+
+TEST_F(ServerTest, ConnectionsTakeAQuarterOfTheDescriptors) {
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit fewer{.rlim_cur = 40, .rlim_max = before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &fewer);
+  serve();
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  std::deque<RawClient> silent;
+  for (std::size_t i = 1; i <= 12; ++i) {
+    silent.emplace_back(server_->port(0));
+    await("a connection", [&] { return server_->connection_counts(0).accepted == i; });
+  }
+  EXPECT_EQ(server_->connection_counts(0).open, 10u);
 }
 
 TEST_F(ServerTest, RefusesUnknownMethodsAndEndsTheConnection) {

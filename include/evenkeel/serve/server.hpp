@@ -117,14 +117,18 @@ struct ServerOptions {
   std::size_t max_waiting = 256;
   /// Called first on the server's thread, with the thread's name.
   std::function<void(std::string_view thread)> on_thread_start = {};
-  /// Maximum connections of a site. When it is reached, a new one evicts the one
-  /// whose opening or last complete response is the longest ago.
+  /// Maximum connections of a site, but not more than a quarter of the process's limit on descriptors for all
+  /// sites together. When it is reached, or no descriptor is left, a new one evicts the one whose opening or
+  /// last complete response is the longest ago.
   std::size_t max_connections = default_max_connections;
   /// Maximum connections of a site from one peer address; another one evicts, by the same rule, one
   /// of that peer's own.
   std::size_t max_connections_of_peer = default_max_connections_of_peer;
-  std::size_t max_body = 1u << 20;     ///< Larger request bodies get 413.
-  std::size_t max_header = 64u << 10;  ///< Larger request heads get 431.
+  /// Larger request bodies get 413. Of those above 64 KiB a server keeps at most 64 MiB until they are
+  /// answered; beyond it, the one that began to arrive the longest ago gets 503.
+  std::size_t max_body = 1u << 20;
+  /// Larger request heads, and lines or trailers of chunked bodies, get 431.
+  std::size_t max_header = 64u << 10;
   /// Limit from the opening of a connection to the end of its TLS handshake, and from there to the first byte
   /// of its first request.
   Duration first_byte_timeout = default_first_byte_timeout;
@@ -158,6 +162,8 @@ EVENKEEL_API bool is_loopback_address(std::string_view address);
 /// handlers.
 /// Thread safety: all members may be called concurrently, except start(), which must be called once, after
 /// the last add_site(). Lifetime: destruction calls stop().
+/// Exceptions of handlers are answers. Others, of AccessReview or because memory is exhausted, end the
+/// program: a server that cannot answer is better restarted.
 class EVENKEEL_API Server {
  public:
   /// Throws std::invalid_argument for options that break their bounds.

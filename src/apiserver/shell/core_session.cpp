@@ -123,6 +123,9 @@ http::Response CoreSession::refusal(Refusal why) {
       return plain_answer(431, "431 Request Header Fields Too Large");
     case Refusal::unknown_method:
       return status_answer(405, "", "the server does not allow this method on the requested resource");
+    case Refusal::unknown_coding:
+      return plain_answer(501, "501 Not Implemented: unsupported transfer encoding");
+    case Refusal::overloaded:
     case Refusal::malformed:
       break;
   }
