@@ -13,7 +13,9 @@
 
 #include <evenkeel/api/json.hpp>
 
+#include "api/bounded_json.hpp"
 #include "api/member_collector.hpp"
+#include "base/json_scan.hpp"
 #include "base/json_text.hpp"
 
 namespace evenkeel {
@@ -157,6 +159,23 @@ std::optional<Json> scan(std::string_view text) {
                     take_scanned(root, out, max_json_depth);
   if (text.size() > (std::size_t{1} << 20)) kept.reset();
   return read ? std::optional<Json>(std::move(out)) : std::nullopt;
+}
+
+/// Returns the number of values in a document, and no less than a parser finds in a broken one.
+std::size_t count_values(std::string_view text) {
+  std::size_t count = 1;
+  char last = '\0';  // outside strings
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (detail::is_json_space(c)) continue;
+    if (c == '"') {
+      while (++at < text.size() && text[at] != '"') at += text[at] == '\\' ? 1 : 0;
+    }
+    if (c == ',' || c == '{' || c == '[') ++count;  // one value follows, unless the container is empty
+    if ((c == '}' && last == '{') || (c == ']' && last == '[')) --count;
+    last = c;
+  }
+  return count;
 }
 
 void new_line(std::string& out, int indent, int depth) {
@@ -309,6 +328,12 @@ Json Json::parse(std::string_view text, std::string_view name) {
   if (!nlohmann::json::sax_parse(text.begin(), text.end(), &builder))
     throw DecodeError(std::string(name), "not a JSON document");
   return builder.take();
+}
+Json detail::parse_bounded(std::string_view text, std::string_view name, std::size_t max_values) {
+  constexpr std::size_t shortest_value = 2;  // with the comma behind it
+  if (text.size() / shortest_value >= max_values && count_values(text) > max_values)
+    throw DecodeError(std::string(name), "more than " + std::to_string(max_values) + " values");
+  return Json::parse(text, name);
 }
 std::string Json::dump(int indent) const {
   std::string out;

@@ -7,6 +7,7 @@
 #include <evenkeel/webhook/answer.hpp>
 
 #include "base/caught.hpp"
+#include "base/limits.hpp"
 #include "webhook/review.hpp"
 
 namespace evenkeel {
@@ -77,7 +78,8 @@ Json admission_review(const AdmissionResponse& response) {
 http::Response answer_admission(const Webhook& webhook, WebhookVerb verb, const http::Request& request,
                                 std::string& failure) {
   try {
-    const AdmissionRequest asked = read_admission_review(detail::read_body(request, "AdmissionReview"));
+    const AdmissionRequest asked =
+        read_admission_review(detail::read_body(request, "AdmissionReview", limits::admission_values));
     const AdmissionResponse response = admit(webhook, verb, asked);
     if (!response.failure.empty()) failure = asked.what() + ": " + response.failure;
     return detail::json_answer(admission_review(response));

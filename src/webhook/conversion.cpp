@@ -7,6 +7,7 @@
 #include <evenkeel/webhook/conversion.hpp>
 
 #include "base/caught.hpp"
+#include "base/limits.hpp"
 #include "webhook/review.hpp"
 
 namespace evenkeel {
@@ -137,8 +138,8 @@ Json answer_conversion_review(const std::vector<Conversion>& conversions, const 
 http::Response answer_conversion(const std::vector<Conversion>& conversions, const http::Request& request,
                                  std::string& failure) {
   try {
-    return detail::json_answer(
-        answer_conversion_review(conversions, detail::read_body(request, conversion_review), failure));
+    const Json review = detail::read_body(request, conversion_review, limits::conversion_values);
+    return detail::json_answer(answer_conversion_review(conversions, review, failure));
   } catch (const detail::RefusedReview& error) {
     failure = error.what();
     return detail::text_answer(error.code(), error.what());

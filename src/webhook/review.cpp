@@ -6,6 +6,8 @@
 
 #include <evenkeel/webhook/answer.hpp>
 
+#include "api/bounded_json.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
@@ -52,7 +54,7 @@ void check_review(const Json& review, std::string_view kind, std::string_view gr
   throw DecodeError(std::string(kind), problem);
 }
 
-Json read_body(const http::Request& request, std::string_view name) {
+Json read_body(const http::Request& request, std::string_view name, std::size_t max_values) {
   if (request.body.size() > max_review_size)
     throw RefusedReview(413, "a body of " + std::to_string(request.body.size()) +
                                  " bytes is above the limit of " + std::to_string(max_review_size));
@@ -63,7 +65,7 @@ Json read_body(const http::Request& request, std::string_view name) {
                                  (type == nullptr ? std::string("none") : "\"" + *type + "\""));
   }
   try {
-    return Json::parse(request.body, name);
+    return parse_bounded(request.body, name, max_values);
   } catch (const DecodeError& error) {
     throw RefusedReview(400, error.what());
   }

@@ -2,6 +2,7 @@
 // Reading and answering reviews: the parts that admission and conversion have in common.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,8 +25,8 @@ const Json& field(const Json& parent, std::string_view document, std::string_vie
 /// Throws DecodeError unless `review` is a `kind` of version v1 of `group`.
 void check_review(const Json& review, std::string_view kind, std::string_view group);
 
-/// Reads the JSON body of a POST. Throws RefusedReview.
-Json read_body(const http::Request& request, std::string_view name);
+/// Reads the JSON body of a POST. Throws RefusedReview, also if it has more than `max_values` values.
+Json read_body(const http::Request& request, std::string_view name, std::size_t max_values);
 
 /// A request that is answered with an HTTP error.
 class RefusedReview : public Error {

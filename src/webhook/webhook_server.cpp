@@ -9,6 +9,8 @@
 #include <evenkeel/webhook/webhook_server.hpp>
 
 #include "base/files.hpp"
+#include "base/free_memory.hpp"
+#include "base/limits.hpp"
 #include "webhook/taken_path.hpp"
 #include "webhook/webhook_meter.hpp"
 #include "webhook/x509.hpp"
@@ -160,6 +162,7 @@ class WebhookServer::Impl {
                       log.error("a webhook failed", {{"webhook", path}, {"error", failure}});
                     }
                     meter->ended(path, response.status, clock->now() - began);
+                    if (call.request.body.size() >= limits::large_body) detail::return_free_memory();
                     return response;
                   },
                   {.access = http::RouteAccess::anyone,

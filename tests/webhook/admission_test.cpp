@@ -233,5 +233,14 @@ TEST(AdmissionReview, RefusesABodyAboveSevenMebibytes) {
   EXPECT_EQ(answer.body, "413 a body of 7340033 bytes is above the limit of 7340032\n");
 }
 
+// The values of a review take a multiple of its bytes.
+TEST(AdmissionReview, RefusesABodyOfTooManyValues) {
+  std::string lists = R"({"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":[{})";
+  for (int i = 0; i < 200'000; ++i) lists += ",{}";
+  const auto answer = post(webhook(), WebhookVerb::validate, lists + "]}");
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_EQ(answer.body, "400 AdmissionReview: more than 200000 values\n");
+}
+
 }  // namespace admission
 }  // namespace evenkeel::webhook_tests

@@ -2,6 +2,8 @@
 // Webhooks over TLS, alone and in a manager.
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <future>
 #include <memory>
 #include <string>
@@ -9,6 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl.hpp>
+#include <boost/asio/write.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,6 +26,8 @@
 #include <evenkeel/webhook/webhook_server.hpp>
 
 #include "../support/await.hpp"
+#include "../support/resident_memory.hpp"
+#include "../support/sanitized.hpp"
 #include "today.hpp"
 #include "webhook/x509.hpp"
 #include "website.hpp"
@@ -76,6 +84,24 @@ struct Running {
   }
 };
 
+// Sends `begun` and `more` further bytes over TLS; returns the first bytes of the answer.
+std::string exchange_over_tls(std::uint16_t port, const std::string& begun, std::size_t more) {
+  namespace asio = boost::asio;
+  asio::io_context context;
+  asio::ssl::context tls(asio::ssl::context::tls_client);
+  asio::ssl::stream<asio::ip::tcp::socket> stream(context, tls);
+  stream.next_layer().connect({asio::ip::address_v4::loopback(), port});
+  stream.handshake(asio::ssl::stream_base::client);
+  boost::system::error_code error;
+  asio::write(stream, asio::buffer(begun), error);
+  const std::string piece(std::size_t{1} << 20, 'a');
+  for (std::size_t sent = 0; sent < more && !error; sent += piece.size())
+    asio::write(stream, asio::buffer(piece), error);
+  std::string answer(64, '\0');
+  answer.resize(stream.read_some(asio::buffer(answer)));
+  return answer;
+}
+
 Conversion websites() {
   return conversion_through<Website>().converts<OldWebsite>(
       [](const OldWebsite& from, Website& to) { to.spec.replicas = from.spec.size; },
@@ -117,6 +143,43 @@ TEST(WebhookServerConcurrency, AnswersOthersWhileAFunctionIsSlow) {
   EXPECT_EQ(running.post("quick").status, 200);
   leave.set_value();
   slow.join();
+}
+
+// Regression: each thread kept what its largest review had taken.
+TEST(WebhookServerConcurrency, KeepsNoMemoryOfLargeReviews) {
+  if (tests::sanitized) GTEST_SKIP() << "the sanitizers keep freed memory";
+  Running running(16);
+  running.server.add(
+      webhook_for<Website>().validates([](const Validation<Website>&) { return ValidationResult::allow(); }));
+  running.server.start();
+  http::Request request = review_of("/validate-demo-example-com-v2-website", "any");
+  std::string extra;
+  for (int i = 0; i < 90'000; ++i) extra += ",\"name-" + std::to_string(i) + R"(":["v"])";
+  request.body.insert(1, "\"x\":{\"y\":1" + extra + "},");
+  const auto transport = http::make_curl_transport(
+      {.server = running.server.url(), .tls = {.ca_data = running.authority.certificate}});
+  ASSERT_EQ(transport->fetch(http::Request(request)).status, 200);
+  const tests::ResidentGrowth growth;
+  for (int i = 0; i < 24; ++i) ASSERT_EQ(transport->fetch(http::Request(request)).status, 200);
+  EXPECT_LT(growth.mebibytes(), 100u);
+}
+
+// Regression: an endless chunk extension or trailer took memory without end on this port, too.
+TEST(WebhookServerConcurrency, ALineOfABodyThatDoesNotEndIsBounded) {
+  Running running;
+  running.server.add(
+      webhook_for<Website>().validates([](const Validation<Website>&) { return ValidationResult::allow(); }));
+  running.server.start();
+  for (const std::string begun : {"1;", "0\r\nX-A: "}) {
+    const tests::ResidentGrowth growth;
+    EXPECT_THAT(exchange_over_tls(running.server.port(),
+                                  "POST /validate-demo-example-com-v2-website HTTP/1.1\r\nHost: h\r\n"
+                                  "Transfer-Encoding: chunked\r\n\r\n" +
+                                      begun,
+                                  std::size_t{128} << 20),
+                ::testing::StartsWith("HTTP/1.1 431 "));
+    EXPECT_LT(growth.mebibytes(), 64u);
+  }
 }
 
 TEST(WebhookServerConcurrency, CountsTheCallsThatItHasNoThreadFor) {
