@@ -7,6 +7,7 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/http/curl_transport.hpp>
 
+#include "base/limits.hpp"
 #include "http/plain_http.hpp"
 #include "http/wire_check.hpp"
 
@@ -47,6 +48,7 @@ std::vector<std::shared_ptr<http::Transport>> transports_of(const EtcdStoreOptio
                                                    .tls = options.tls,
                                                    .request_timeout = options.request_timeout,
                                                    .connect_timeout = options.connect_timeout,
+                                                   .max_body_bytes = limits::etcd_answer,
                                                    .credentials_in_clear = options.credentials_in_clear}));
   }
   return out;

@@ -11,6 +11,7 @@
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/client/frame_splitter.hpp>
 
+#include "base/limits.hpp"
 #include "coordination/etcd_wire.hpp"
 
 namespace evenkeel {
@@ -59,7 +60,7 @@ class EtcdWatch::Stream final : public http::StreamHandler {
     changed_.notify_all();
   }
 
-  FrameSplitter splitter_;
+  FrameSplitter splitter_{FrameSplitterOptions{.max_frame_bytes = limits::etcd_answer}};
   bool refused_ = false;
   bool broken_ = false;
   Mutex mutex_;

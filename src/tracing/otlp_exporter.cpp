@@ -12,6 +12,7 @@
 #include <evenkeel/tracing/otlp_exporter.hpp>
 
 #include "base/caught.hpp"
+#include "base/limits.hpp"
 #include "tracing/export_core.hpp"
 #include "tracing/otlp_json.hpp"
 
@@ -52,7 +53,9 @@ class OtlpExporter::State final : public detail::Job {
         core_(options_),
         transport_(options_.transport
                        ? options_.transport
-                       : http::make_curl_transport({.server = endpoint_.server, .tls = options_.tls})),
+                       : http::make_curl_transport({.server = endpoint_.server,
+                                                    .tls = options_.tls,
+                                                    .max_body_bytes = limits::collector_answer})),
         runner_(options_.clock, 1) {}
 
   void add(SpanRecord span) noexcept EVENKEEL_EXCLUDES(mutex_) {

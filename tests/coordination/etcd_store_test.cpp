@@ -18,6 +18,7 @@
 #include <evenkeel/apiserver/api_server.hpp>
 #include <evenkeel/coordination/etcd_store.hpp>
 #include <evenkeel/coordination/transact.hpp>
+#include <evenkeel/serve/server.hpp>
 #include <evenkeel/testing/etcd_server.hpp>
 
 #include "../support/await.hpp"
@@ -195,6 +196,19 @@ TEST_F(EtcdStoreTest, SaysThatThisIsNoEtcd) {
   const apiserver::ApiServer other;
   EtcdStore store({.endpoints = {other.url()}});
   expect<Unavailable>(store.commit(put("/a", "1")), "404");
+}
+
+TEST_F(EtcdStoreTest, KeepsNoEndlessAnswer) {
+  http::Server endless;
+  endless.add_site({});
+  endless.route(0, "/v3/",
+                [](const http::ServerCall&) {
+                  return http::Response{.status = 200, .headers = {}, .body = std::string(17u << 20, ' ')};
+                },
+                {.methods = {http::Method::post}});
+  endless.start();
+  EtcdStore store({.endpoints = {endless.url(0)}});
+  expect<Unknown>(store.commit(put("/a", "1")), "the answer exceeds 16777216 bytes");
 }
 
 /// Gives the same response to each read, whatever was asked for: the keys /w/b and /w/c, and that there are

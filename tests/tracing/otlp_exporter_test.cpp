@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/json.hpp>
+#include <evenkeel/serve/server.hpp>
 #include <evenkeel/testing/log_recorder.hpp>
 #include <evenkeel/tracing/otlp_exporter.hpp>
 
@@ -90,6 +91,27 @@ TEST(OtlpExporterConcurrency, LogsOnceThatSpansAreDropped) {
   for (int i = 0; i < 10; ++i) exporter.on_end({.name = "x"});
   EXPECT_GT(exporter.counts().dropped, 1u);
   EXPECT_EQ(log->lines_with("spans are dropped").size(), 1u);
+}
+
+TEST(OtlpExporterConcurrency, KeepsNoLongAnswerOfTheCollector) {
+  http::Server collector;
+  collector.add_site({});
+  collector.route(0, "/v1/traces",
+                  [](const http::ServerCall&) {
+                    return http::Response{.status = 500, .headers = {}, .body = std::string(1u << 20, 'x')};
+                  },
+                  {.methods = {http::Method::post}});
+  collector.start();
+  const auto log = std::make_shared<testing::LogRecorder>();
+  OtlpExporter exporter({.endpoint = collector.url(0) + "/v1/traces",
+                         .service_name = "op",
+                         .drain_timeout = Duration::zero(),
+                         .log = Log(log)});
+  exporter.on_end({.name = "a"});
+  exporter.flush(1ns);
+  while (log->lines().empty()) std::this_thread::yield();
+  EXPECT_NE(log->lines().front().find("the answer exceeds 65536 bytes"), std::string::npos)
+      << log->lines().front();
 }
 
 TEST(OtlpExporter, RefusesAnEndpointThatIsNoUrl) {

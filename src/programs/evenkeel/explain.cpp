@@ -13,6 +13,7 @@
 #include <evenkeel/http/transport.hpp>
 
 #include "base/files.hpp"
+#include "base/limits.hpp"
 #include "http/plain_http.hpp"
 #include "http/wire_check.hpp"
 
@@ -50,6 +51,7 @@ http::Response ask(const ExplainFlags& flags) {
       http::make_curl_transport({.server = flags.url,
                                  .tls = {.ca_file = flags.ca_file, .server_name = flags.server_name},
                                  .proxy = "",
+                                 .max_body_bytes = limits::explain_answer,
                                  .credentials_in_clear = flags.credentials_in_clear});
   try {
     return transport->fetch(std::move(request));

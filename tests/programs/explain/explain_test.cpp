@@ -59,6 +59,19 @@ TEST(ExplainProgram, ATokenMustFitIntoAHeader) {
             token.path() + ": the token holds control byte 0x0d at position 3");
 }
 
+TEST(ExplainProgramConcurrency, KeepsNoEndlessAnswer) {
+  const ScriptedServer server([&](Connection& connection) {
+    if (connection.read_request()) connection.respond(200, std::string(17u << 20, 'x'));
+  });
+  try {
+    explain({.url = server.url()});
+    FAIL() << "it was printed";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("the answer exceeds 16777216 bytes"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(ExplainProgramConcurrency, SpeaksTlsWithTheAuthorityOfAFile) {
   const Authority authority("test-ca");
   const Pem pem = authority.issue_server("IP:127.0.0.1");
