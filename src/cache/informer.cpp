@@ -323,6 +323,7 @@ void Informer::Impl::publish() {
   ranges_.on_held(reflector_.held(), now());
   health_.missing_since = ranges_.missing_since();
   health_.counters = reflector_.counters();
+  health_.bytes = reflector_.listed_bytes();
   if (becomes_synced) changed_.notify_all();
 }
 
@@ -422,7 +423,7 @@ InformerHealth Informer::Impl::health() const {
   health.index_failures = index_failures_;
   lock.unlock();
   health.objects = store_.size();
-  health.bytes = store_.bytes();
+  health.bytes += store_.bytes();
   return health;
 }
 

@@ -187,7 +187,7 @@ class Informer::Impl final : public detail::Job {
   mutable CondVar changed_;  // synced, or stopped
   detail::InformerRanges ranges_ EVENKEEL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<detail::HandlerSlot>> slots_ EVENKEEL_GUARDED_BY(mutex_);
-  InformerHealth health_ EVENKEEL_GUARDED_BY(mutex_);
+  InformerHealth health_ EVENKEEL_GUARDED_BY(mutex_);  // its bytes: those of a running list
   HandlerId last_id_ EVENKEEL_GUARDED_BY(mutex_) = 0;
   bool slots_changed_ EVENKEEL_GUARDED_BY(mutex_) = false;
   std::uint64_t index_failures_ EVENKEEL_GUARDED_BY(mutex_) = 0;

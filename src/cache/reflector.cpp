@@ -238,6 +238,11 @@ void Reflector::on_item(WireObject object) {
   if (auto* listing = std::get_if<Listing>(&state_)) collect(listing->collected, std::move(object));
 }
 
+std::size_t Reflector::listed_bytes() const {
+  const Collected* found = collected();
+  return found == nullptr ? 0 : found->bytes;
+}
+
 std::optional<ReflectorFailure> Reflector::list_excess() const {
   const Collected* found = collected();
   if (found == nullptr) return std::nullopt;

@@ -36,11 +36,13 @@ ClusterLoop::~ClusterLoop() {
   thread_.join();
 }
 
-std::shared_ptr<EventLoop> ClusterLoop::loop_of_owner() const {
+std::shared_ptr<EventLoop> ClusterLoop::loop_of_owner(std::size_t max_answer_bytes) const {
   return std::make_shared<EventLoop>(std::make_shared<EventLoopState>(
-      *loop_->state(), [&pool = pool_, owner = pool_.add_owner()](std::function<void()> work) {
+      *loop_->state(),
+      [&pool = pool_, owner = pool_.add_owner()](std::function<void()> work) {
         pool.submit(owner, std::move(work));
-      }));
+      },
+      max_answer_bytes));
 }
 
 const std::shared_ptr<JobRunner>& ClusterLoop::runner() const noexcept {

@@ -30,8 +30,9 @@ class ClusterLoop : public std::enable_shared_from_this<ClusterLoop> {
   ClusterLoop(const ClusterLoop&) = delete;
   ClusterLoop& operator=(const ClusterLoop&) = delete;
 
-  /// Returns a view of the loop for one client, whose blocking work is that of an owner of its own.
-  std::shared_ptr<EventLoop> loop_of_owner() const;
+  /// Returns a view of the loop for one client, whose blocking work is that of an owner of its own, and whose
+  /// answers are limited.
+  std::shared_ptr<EventLoop> loop_of_owner(std::size_t max_answer_bytes) const;
   const std::shared_ptr<JobRunner>& runner() const noexcept;
   /// Runs `task` on the thread.
   void post(std::function<void()> task) { loop_->post(std::move(task)); }

@@ -7,6 +7,7 @@
 
 #include <evenkeel/events/event_recorder.hpp>
 
+#include "base/free_memory.hpp"
 #include "clusters/cluster_events.hpp"
 
 namespace evenkeel {
@@ -15,6 +16,8 @@ namespace detail {
 namespace {
 
 constexpr Duration probe_timeout = std::chrono::seconds{10};
+constexpr std::size_t weighings = 16;                        // while the maximum arrives
+constexpr Duration last_weighing = std::chrono::seconds{1};  // after the last bytes, which are then stored
 
 ReachOptions reach_options(const ClusterSetOptions& options) {
   return {.failures = options.failures_until_away,
@@ -27,8 +30,17 @@ std::shared_ptr<Cluster> on_loop(std::unique_ptr<Cluster> cluster, std::weak_ptr
   return {cluster.release(), [loop = std::move(loop)](Cluster* last) {
             const auto driver = loop.lock();
             if (driver == nullptr) return delete last;
-            driver->post([last] { delete last; });
+            driver->post([last] {
+              delete last;
+              return_free_memory();
+            });
           }};
+}
+
+std::size_t bytes_of(const Cache& cache) {
+  std::size_t bytes = 0;
+  for (const CollectionHealth& one : cache.health()) bytes += one.informer.bytes;
+  return bytes;
 }
 
 }  // namespace
@@ -40,8 +52,10 @@ ClusterMember::ClusterMember(ClusterDescription description, ClusterLoop& loop,
       options_(options),
       calls_(std::move(calls)),
       log_(options.log.with({{"cluster", description_.name}})),
-      monitor_(std::make_shared<ReachMonitor>(options.clock, reach_options(options))),
+      monitor_(std::make_shared<ReachMonitor>(options.clock, reach_options(options),
+                                              std::max<std::size_t>(options.max_bytes / weighings, 1))),
       alarm_(loop_.runner(), [this] { on_alarm(); }),
+      weighing_(loop_.runner(), [this] { weigh(); }),
       cancelling_(loop_.runner(), [this] { stop_.request_stop(); }),
       flushing_(loop_.runner(), [this] { free(); }) {}
 
@@ -54,7 +68,7 @@ std::shared_ptr<Cluster> ClusterMember::cluster() const {
 
 ClientOptions ClusterMember::client_options() const {
   ClientOptions client = options_.client;
-  client.event_loop = loop_.loop_of_owner();
+  client.event_loop = loop_.loop_of_owner(options_.max_bytes);
   client.clock = options_.clock;
   client.log = log_;
   client.wrap_transport = [monitor = monitor_, inner = options_.client.wrap_transport](
@@ -88,6 +102,13 @@ void ClusterMember::watch_reach() {
                           if (!member) return;
                           member->log_.info("a cluster is back");
                           member->calls_.on_returned();
+                        },
+                    .on_received =
+                        [self = weak_from_this()] {
+                          const auto member = self.lock();
+                          if (!member) return;
+                          member->grown_ = true;
+                          member->weighing_.now();
                         }});
 }
 
@@ -166,12 +187,27 @@ void ClusterMember::free() {
   done();
 }
 
-void ClusterMember::fail(const std::string& problem) {
+void ClusterMember::fail(std::string_view message, const std::string& problem) {
   {
     MutexLock lock(mutex_);
     problem_ = problem;
   }
-  log_.error("a cluster cannot be engaged", {{"error", problem}});
+  log_.error(message, {{"error", problem}});
+}
+
+void ClusterMember::weigh() {
+  if (!made_ || !is_open()) return;
+  if (bytes_of(made_->cache()) > options_.max_bytes) return calls_.on_overflow();
+  if (grown_.exchange(false)) weighing_.set(deadline_after(loop_.runner()->clock().now(), last_weighing));
+}
+
+bool ClusterMember::overflow() {
+  if (!made_ || !is_open() || bytes_of(made_->cache()) <= options_.max_bytes) return false;
+  made_->cache().stop();
+  cancel();
+  fail("a cluster is given up",
+       "its objects take more than " + std::to_string(options_.max_bytes) + " bytes of memory");
+  return true;
 }
 
 bool ClusterMember::is_open() const {
@@ -233,10 +269,10 @@ ClusterStatus ClusterMember::status() const {
     status.failures = failures_;
     status.deferred = deferred_;
     status.problem = problem_;
-    if (leaving_) {
-      status.state = ClusterState::leaving;
-    } else if (!problem_.empty()) {
+    if (!problem_.empty()) {
       status.state = ClusterState::failed;
+    } else if (leaving_) {
+      status.state = ClusterState::leaving;
     } else if (absence) {
       status.state = ClusterState::away;
       status.problem = absence->error;

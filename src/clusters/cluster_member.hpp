@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/clusters/cluster.hpp>
@@ -22,14 +23,15 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Thread safety: make(), made(), start(), close(), drain() and retire() on the thread of the loop, in this
-/// order; all others may be called concurrently.
+/// Thread safety: make(), made(), start(), overflow(), close(), drain() and retire() on the thread of the
+/// loop, in this order; all others may be called concurrently.
 /// Lifetime: retire() comes before destruction, unless make() was not called; the loop outlives it.
 class ClusterMember : public std::enable_shared_from_this<ClusterMember> {
  public:
   struct Calls {
     std::function<void()> on_drained = {};   ///< Its last run ended after drain(). Called once.
     std::function<void()> on_returned = {};  ///< It was away, and has answered.
+    std::function<void()> on_overflow = {};  ///< It may be larger than allowed; overflow() decides.
   };
   ClusterMember(ClusterDescription description, ClusterLoop& loop, const ClusterSetOptions& options,
                 Calls calls);
@@ -54,8 +56,11 @@ class ClusterMember : public std::enable_shared_from_this<ClusterMember> {
   /// Frees client and cache, once the Events of the last runs are written, or
   /// EventRecorderOptions::flush_limit is over, and calls `done`.
   void retire(std::function<void()> done);
-  /// Records that it cannot be engaged.
-  void fail(const std::string& problem) EVENKEEL_EXCLUDES(mutex_);
+  /// Records that it failed, and logs `message`.
+  void fail(std::string_view message, const std::string& problem) EVENKEEL_EXCLUDES(mutex_);
+  /// If its objects take more memory than allowed, ends its cache, triggers the stop tokens of its runs,
+  /// records that it failed and returns true.
+  bool overflow() EVENKEEL_EXCLUDES(mutex_);
   /// Triggers the stop tokens of its runs.
   void cancel() { stop_.request_stop(); }
 
@@ -75,6 +80,7 @@ class ClusterMember : public std::enable_shared_from_this<ClusterMember> {
   void look_at_events();
   void free();
   void on_alarm();
+  void weigh();
   void probe();
 
   const ClusterDescription description_;
@@ -89,6 +95,7 @@ class ClusterMember : public std::enable_shared_from_this<ClusterMember> {
   std::shared_ptr<http::Call> probe_;  // the last one; used by the thread of the loop
   const std::shared_ptr<std::atomic<bool>> probing_ =
       std::make_shared<std::atomic<bool>>(false);  // it is open
+  std::atomic<bool> grown_ = false;                // since weigh()
   mutable Mutex mutex_;
   std::shared_ptr<Cluster> cluster_ EVENKEEL_GUARDED_BY(mutex_);
   bool open_ EVENKEEL_GUARDED_BY(mutex_) = false;
@@ -100,6 +107,7 @@ class ClusterMember : public std::enable_shared_from_this<ClusterMember> {
   std::uint64_t deferred_ EVENKEEL_GUARDED_BY(mutex_) = 0;
   // Last: their jobs, on the thread of the loop, end before what they use is destroyed.
   LoopAlarm alarm_;       // sends probes
+  LoopAlarm weighing_;    // looks whether there are too many bytes
   LoopAlarm cancelling_;  // triggers stop_
   LoopAlarm flushing_;    // ends the wait of retire()
 };

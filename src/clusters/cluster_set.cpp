@@ -33,6 +33,7 @@ ClusterSetOptions checked_set_options(ClusterSetOptions options) {
   require(options.threads > 0, "threads");
   require(options.blocking_threads > 0, "blocking_threads");
   require(options.failures_until_away > 0, "failures_until_away");
+  require(options.max_bytes > 0, "max_bytes");
   if (options.first_probe <= Duration::zero())
     throw std::invalid_argument("ClusterSetOptions: first_probe must be greater than 0");
   if (options.longest_probe < options.first_probe)
@@ -83,6 +84,7 @@ class ClusterSet::Impl {
   void retire(const std::shared_ptr<ClusterMember>& member) EVENKEEL_EXCLUDES(mutex_);
   void returned(const std::string& name) EVENKEEL_EXCLUDES(mutex_, calling_);
   void drained(const std::string& name) EVENKEEL_EXCLUDES(mutex_);
+  void overflowed(const std::string& name) EVENKEEL_EXCLUDES(mutex_);
 
  public:
   const ClusterSetOptions options_;
@@ -199,7 +201,8 @@ std::shared_ptr<ClusterMember> ClusterSet::Impl::make_member(ClusterDescription 
       std::move(description), loop, options_,
       ClusterMember::Calls{
           .on_drained = [this, name] { drained(name); },
-          .on_returned = [this, name, &loop] { loop.post([this, name] { returned(name); }); }});
+          .on_returned = [this, name, &loop] { loop.post([this, name] { returned(name); }); },
+          .on_overflow = [this, name, &loop] { loop.post([this, name] { overflowed(name); }); }});
 }
 
 // Clusters are dealt out to the threads one after the other.
@@ -229,7 +232,7 @@ void ClusterSet::Impl::engage(const std::shared_ptr<ClusterMember>& member) {
     MutexLock calling(calling_);
     for (ClusterFollower* follower : followers_) follower->on_leaving(*cluster);
   }
-  member->fail(detail::error_text(error));
+  member->fail("a cluster cannot be engaged", detail::error_text(error));
   member->retire([] {});
   MutexLock lock(mutex_);
   core_.on_failed(member->name());
@@ -262,6 +265,14 @@ void ClusterSet::Impl::retire(const std::shared_ptr<ClusterMember>& member) {
 void ClusterSet::Impl::drained(const std::string& name) {
   MutexLock lock(mutex_);
   core_.on_drained(name);
+  advance(lock);
+}
+
+void ClusterSet::Impl::overflowed(const std::string& name) {
+  const auto member = find(name);
+  if (!member || !member->overflow()) return;
+  MutexLock lock(mutex_);
+  core_.on_overflow(name);
   advance(lock);
 }
 

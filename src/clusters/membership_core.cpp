@@ -45,6 +45,11 @@ void MembershipCore::on_failed(std::string_view name) {
     entry->phase = Phase::failed;
 }
 
+void MembershipCore::on_overflow(std::string_view name) {
+  if (Entry* const entry = changed(name); entry != nullptr && entry->phase == Phase::engaged)
+    entry->overflowed = true;
+}
+
 void MembershipCore::on_drained(std::string_view name) {
   if (Entry* const entry = changed(name); entry != nullptr && entry->phase == Phase::leaving)
     entry->drained = true;
@@ -52,7 +57,8 @@ void MembershipCore::on_drained(std::string_view name) {
 
 void MembershipCore::on_retired(std::string_view name) {
   if (Entry* const entry = changed(name); entry != nullptr && entry->retiring) {
-    entry->phase = Phase::absent;
+    entry->phase = entry->overflowed ? Phase::failed : Phase::absent;
+    entry->overflowed = false;
     entry->retiring = false;
     entry->drained = false;
   }
@@ -78,7 +84,7 @@ std::optional<MembershipCore::Step> MembershipCore::step_of(const std::string& n
       return Step{.kind = StepKind::engage, .name = name, .description = offer.description};
     }
     case Phase::engaged:
-      if (is_current(entry)) return std::nullopt;
+      if (is_current(entry) && !entry.overflowed) return std::nullopt;
       entry.phase = Phase::leaving;
       return Step{.kind = StepKind::leave, .name = name};
     case Phase::leaving:

@@ -23,8 +23,8 @@ namespace detail {
 ///  1. calls on_offered() and on_withdrawn() for what providers report;
 ///  2. takes each next_step() and does it: `engage` makes client and cache, `leave` ends the watches and
 ///     begins no further run;
-///  3. calls on_drained() when no run of a cluster that leaves is left, and on_failed() if it cannot be
-///     engaged;
+///  3. calls on_drained() when no run of a cluster that leaves is left, on_failed() if it cannot be engaged,
+///     and on_overflow() if it is larger than allowed;
 ///  4. does `retire`, which frees client and cache, and calls on_retired().
 /// Thread safety: one thread at a time.
 class MembershipCore {
@@ -41,6 +41,8 @@ class MembershipCore {
   bool on_offered(std::string_view provider, ClusterDescription description);
   void on_withdrawn(std::string_view provider, std::string_view name);
   void on_failed(std::string_view name);
+  /// An engaged cluster has to leave, and counts as failed once it has.
+  void on_overflow(std::string_view name);
   void on_drained(std::string_view name);
   void on_retired(std::string_view name);
   /// All clusters leave; further offers are ignored. Final.
@@ -66,6 +68,7 @@ class MembershipCore {
     std::string provider = {};  // that offered it
     bool drained = false;
     bool retiring = false;
+    bool overflowed = false;
   };
   using Entries = std::map<std::string, Entry, std::less<>>;
 

@@ -44,6 +44,11 @@ void ReachMonitor::failed(const std::exception_ptr& error) {
   if (away && calls_.on_away) calls_.on_away(text);
 }
 
+void ReachMonitor::received(std::size_t bytes) {
+  const std::size_t before = received_.fetch_add(bytes, std::memory_order_relaxed);
+  if (before / step_ != (before + bytes) / step_ && calls_.on_received) calls_.on_received();
+}
+
 bool ReachMonitor::on_timeout() {
   MutexLock lock(mutex_);
   return core_.on_timeout(clock_->now());
@@ -72,7 +77,10 @@ class MonitoredHandler final : public http::StreamHandler {
     monitor_->answered();
     inner_->on_response(status, headers);
   }
-  void on_data(std::string_view piece) override { inner_->on_data(piece); }
+  void on_data(std::string_view piece) override {
+    inner_->on_data(piece);
+    monitor_->received(piece.size());
+  }
   void on_end(std::exception_ptr error) override {
     if (error && !answered_) monitor_->failed(error);
     inner_->on_end(std::move(error));

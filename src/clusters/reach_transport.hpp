@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -26,14 +27,17 @@ class ReachMonitor {
   struct Calls {
     std::function<void(const std::string& error)> on_away = {};
     std::function<void()> on_back = {};
+    std::function<void()> on_received = {};  ///< Called for each `step` bytes that have arrived.
   };
-  ReachMonitor(std::shared_ptr<const Clock> clock, ReachOptions options)
-      : clock_(std::move(clock)), core_(options) {}
+  ReachMonitor(std::shared_ptr<const Clock> clock, ReachOptions options, std::size_t step)
+      : clock_(std::move(clock)), step_(step), core_(options) {}
 
   /// Sets the functions to call; called once, before the first request.
   void notify(Calls calls) { calls_ = std::move(calls); }
   void answered() EVENKEEL_EXCLUDES(mutex_);
   void failed(const std::exception_ptr& error) EVENKEEL_EXCLUDES(mutex_);
+  /// Counts bytes of answers.
+  void received(std::size_t bytes);
   /// See ReachCore.
   bool on_timeout() EVENKEEL_EXCLUDES(mutex_);
   std::optional<TimePoint> next_due() const EVENKEEL_EXCLUDES(mutex_);
@@ -48,7 +52,9 @@ class ReachMonitor {
 
  private:
   const std::shared_ptr<const Clock> clock_;
-  Calls calls_;                     // set before the first request
+  const std::size_t step_;
+  Calls calls_;  // set before the first request
+  std::atomic<std::size_t> received_ = 0;
   std::atomic<bool> calm_ = true;   // the last request was answered; set under the mutex
   std::atomic<bool> away_ = false;  // set under the mutex
   mutable Mutex mutex_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <csignal>
 #include <pthread.h>
 #include <stdexcept>
@@ -12,6 +13,7 @@
 #include "http/blocking_calls.hpp"
 #include "http/curl_loop.hpp"
 #include "http/curl_web_socket.hpp"
+#include "http/event_loop_state.hpp"
 #include "http/started_web_socket.hpp"
 #include "http/wire_check.hpp"
 
@@ -142,6 +144,9 @@ std::shared_ptr<Transport> make_curl_transport(CurlTransportOptions options) {
   check(options);
   static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
   if (ready != CURLE_OK) throw std::runtime_error("libcurl cannot be initialised");
+  if (options.event_loop)
+    options.max_body_bytes =
+        std::min(options.max_body_bytes, options.event_loop->state()->max_answer_bytes());
   return std::make_shared<CurlTransport>(std::move(options));
 }
 

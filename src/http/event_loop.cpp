@@ -52,8 +52,11 @@ EventLoopState::EventLoopState(EventLoopOptions options)
     : options_(std::move(options)), engine_(std::make_shared<Engine>(options_.clock)) {}
 
 EventLoopState::EventLoopState(const EventLoopState& loop,
-                               std::function<void(std::function<void()> work)> offload)
-    : options_(with_offload(loop.options_, std::move(offload))), engine_(loop.engine_) {}
+                               std::function<void(std::function<void()> work)> offload,
+                               std::size_t max_answer_bytes)
+    : options_(with_offload(loop.options_, std::move(offload))),
+      max_answer_bytes_(max_answer_bytes),
+      engine_(loop.engine_) {}
 
 EventLoopState::~EventLoopState() = default;
 

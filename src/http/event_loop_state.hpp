@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -26,12 +27,16 @@ namespace detail {
 class EVENKEEL_API EventLoopState {
  public:
   explicit EventLoopState(EventLoopOptions options);
-  /// Makes a view of `loop`, which has the same jobs and descriptors, but its own `offload`.
-  EventLoopState(const EventLoopState& loop, std::function<void(std::function<void()> work)> offload);
+  /// Makes a view of `loop`, which has the same jobs and descriptors, but its own `offload` and limit on
+  /// answers.
+  EventLoopState(const EventLoopState& loop, std::function<void(std::function<void()> work)> offload,
+                 std::size_t max_answer_bytes);
   ~EventLoopState();
   EventLoopState(const EventLoopState&) = delete;
   EventLoopState& operator=(const EventLoopState&) = delete;
 
+  /// Limit on the body of an answer that a transport of this loop collects, besides its own one.
+  std::size_t max_answer_bytes() const noexcept { return max_answer_bytes_; }
   int fd() const noexcept { return engine_->sockets.fd(); }
   std::size_t poll();
   void post(std::function<void()> task) { engine_->posted.push(std::move(task)); }
@@ -76,6 +81,7 @@ class EVENKEEL_API EventLoopState {
   void run_offloaded(std::function<void()> work);
 
   const EventLoopOptions options_;
+  const std::size_t max_answer_bytes_ = std::numeric_limits<std::size_t>::max();
   const std::shared_ptr<Engine> engine_;
 };
 

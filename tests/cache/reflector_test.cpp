@@ -345,6 +345,9 @@ TEST(Reflector, AListWithoutEndIsGivenUp) {
   bytes.next_list();
   while (!bytes.core.list_excess()) bytes.core.on_item(object("a", "5"));
   EXPECT_EQ(bytes.core.list_excess()->message, "the list is longer than 1000 bytes");
+  EXPECT_GT(bytes.core.listed_bytes(), 1000u);
+  bytes.core.on_list_failed(*bytes.core.list_excess(), bytes.now);
+  EXPECT_EQ(bytes.core.listed_bytes(), 0u);
 }
 
 TEST(Reflector, RelistsAfterAnyOtherRefusal) {

@@ -81,8 +81,8 @@ TEST(BlockingPoolConcurrency, EachClientOfALoopIsAnOwner) {
   Gate ended;
   BlockingPool pool(2, {});
   const auto loop = std::make_shared<ClusterLoop>("test", pool, nullptr);
-  const auto hangs = loop->loop_of_owner();
-  const auto works = loop->loop_of_owner();
+  const auto hangs = loop->loop_of_owner(1 << 20);
+  const auto works = loop->loop_of_owner(1 << 20);
   for (int i = 0; i < 3; ++i) hangs->state()->offload([&] { end.wait(); }, [] {});
   works->state()->offload([] {}, [&] { done.open(); });
   done.wait();

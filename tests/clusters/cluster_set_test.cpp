@@ -18,6 +18,7 @@
 #include <evenkeel/serve/server.hpp>
 #include <evenkeel/testing/harness.hpp>
 
+#include "../support/await.hpp"
 #include "clusters/fleet.hpp"
 #include "manager/clusters_part.hpp"
 
@@ -487,6 +488,50 @@ TEST_F(ClusterSetConcurrency, AClusterThatCannotBeEngagedIsReportedAndReplaced) 
   running.stop();
 }
 
+// The writer of a kubeconfig selects the API server, and thereby what it sends.
+TEST_F(ClusterSetConcurrency, AClusterThatIsTooLargeFailsAndTheOthersRun) {
+  for (const bool at_first : {true, false}) {
+    SCOPED_TRACE(at_first ? "in its list" : "in its watch");
+    const std::string name = at_first ? "large" : "grows";
+    ManagerOptions options = fleet.options();
+    options.clusters.max_bytes = 64u << 10;
+    Manager manager(fleet.home.client(), std::move(options));
+    manager.add(marks_gadgets());
+    const auto fill = [&] {
+      for (int i = 0; i < 40; ++i)
+        fleet.at(name).create_gadget("g" + std::to_string(i), 1, std::string(4000, 'x'));
+    };
+    if (fleet.at("us").gadget("web").is_null()) fleet.at("us").create_gadget("web");
+    fleet.at(name).create_gadget("web");
+    if (at_first) fill();
+    Running running(manager);
+    manager.clusters().engage(Fleet::described("us"));
+    manager.clusters().engage(Fleet::described(name));
+    if (!at_first) {
+      fleet.wait_until([&] { return is_marked(name, "web"); });
+      fill();
+    }
+    tests::await("the failure", [&] {
+      const auto status = manager.clusters().status(name);
+      return status && status->state == ClusterState::failed && manager.clusters().find(name) == nullptr;
+    });
+    EXPECT_EQ(manager.clusters().status(name)->problem, "its objects take more than 65536 bytes of memory");
+    EXPECT_EQ(manager.clusters().status(name)->bytes, 0u);
+    EXPECT_EQ(manager.clusters().blocked_reason(name),
+              "cluster " + name + " is failed: its objects take more than 65536 bytes of memory");
+    fleet.wait_until([&] { return is_marked("us", "web"); });
+    EXPECT_EQ(state(manager, "us"), ClusterState::engaged);
+    for (int i = 0; i < 40; ++i) fleet.at(name).remove(fleet.at(name).gadgets + "/g" + std::to_string(i));
+    fleet.at(name).create_gadget("later");
+    ClusterDescription smaller = Fleet::described(name);
+    smaller.version = "2";
+    manager.clusters().engage(std::move(smaller));
+    fleet.wait_until([&] { return is_marked(name, "later"); });
+    EXPECT_EQ(state(manager, name), ClusterState::engaged);
+    running.stop();
+  }
+}
+
 TEST_F(ClusterSetConcurrency, ClustersDoNotNeedAThreadEach) {
   const auto threads = [] {
     std::size_t count = 0;
@@ -563,6 +608,7 @@ TEST(ClusterSet, RefusesOptionsOutOfBounds) {
   EXPECT_EQ(refused({.threads = 0}), "ClusterSetOptions: threads must be at least 1");
   EXPECT_EQ(refused({.blocking_threads = 0}), "ClusterSetOptions: blocking_threads must be at least 1");
   EXPECT_EQ(refused({.failures_until_away = 0}), "ClusterSetOptions: failures_until_away must be at least 1");
+  EXPECT_EQ(refused({.max_bytes = 0}), "ClusterSetOptions: max_bytes must be at least 1");
   EXPECT_EQ(refused({.first_probe = 0s}), "ClusterSetOptions: first_probe must be greater than 0");
   EXPECT_EQ(refused({.first_probe = 2s, .longest_probe = 1s}),
             "ClusterSetOptions: longest_probe must be at least first_probe");

@@ -47,6 +47,32 @@ TEST(MembershipCore, EngagesWhatIsOfferedOnce) {
   EXPECT_EQ(steps(core), Steps{});
 }
 
+TEST(MembershipCore, AClusterThatIsTooLargeLeavesAndCountsAsFailed) {
+  MembershipCore core;
+  core.on_offered("files", described("eu"));
+  steps(core);
+  core.on_overflow("eu");
+  EXPECT_EQ(steps(core), Steps{"leave eu"});
+  core.on_overflow("eu");
+  core.on_drained("eu");
+  EXPECT_EQ(steps(core), Steps{"retire eu"});
+  core.on_retired("eu");
+  EXPECT_EQ(steps(core), Steps{});
+  EXPECT_EQ(core.phase("eu"), Phase::failed);
+  core.on_offered("files", described("eu", "2"));
+  EXPECT_EQ(steps(core), Steps{"engage eu 2"});
+  core.on_withdrawn("files", "eu");
+  EXPECT_EQ(steps(core), Steps{"leave eu"});
+  core.on_overflow("eu");
+  core.on_drained("eu");
+  EXPECT_EQ(steps(core), Steps{"retire eu"});
+  core.on_retired("eu");
+  EXPECT_EQ(core.phase("eu"), Phase::absent);
+  core.stop();
+  EXPECT_EQ(steps(core), Steps{});
+  EXPECT_TRUE(core.is_empty());
+}
+
 TEST(MembershipCore, AWithdrawnClusterIsRetiredOnceItsLastRunHasEnded) {
   MembershipCore core;
   core.on_offered("files", described("eu"));

@@ -258,6 +258,8 @@ class EVENKEEL_API Reflector {
 
   /// The failure of a running list that holds more than ReflectorOptions allow.
   std::optional<ReflectorFailure> list_excess() const;
+  /// Bytes of the objects of a running list, which are not stored yet.
+  std::size_t listed_bytes() const;
   /// True once a complete state was seen.
   bool synced() const noexcept { return synced_; }
   /// Where a watch would resume; "" before the first list.

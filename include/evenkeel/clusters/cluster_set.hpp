@@ -45,6 +45,11 @@ struct ClusterSetOptions {
   /// Time from the last of them until the set requests the cluster's version; doubled each time. > 0.
   Duration first_probe = std::chrono::seconds{1};
   Duration longest_probe = std::chrono::seconds{30};  ///< Upper limit of that time; >= first_probe.
+  /// Maximum bytes of the objects of one cluster in its cache, those of running lists included, and of one
+  /// other answer of its API server. A cluster with more fails, and its objects are freed: the writer of a
+  /// kubeconfig selects the API server, and thereby decides about the memory of all. Checked whenever a
+  /// sixteenth of it has arrived. At least 1.
+  std::size_t max_bytes = std::size_t{256} << 20;
   /// Options of the clients; event loop, clock and log are filled in. By default without a tracer.
   ClientOptions client = ClientOptions();
   /// Options of the caches; clock and log are filled in. `threads` and `disk` are not used.
@@ -62,7 +67,7 @@ enum class ClusterState : std::uint8_t {
   engaged,  ///< Its objects are watched.
   away,     ///< It does not answer; see ClusterSetOptions::failures_until_away.
   leaving,  ///< Its last reconciles end.
-  failed,   ///< It cannot be engaged; see ClusterStatus::problem.
+  failed,   ///< It cannot be engaged, or is too large; see ClusterStatus::problem.
 };
 
 /// Returns "engaged", "away", "leaving" or "failed".
