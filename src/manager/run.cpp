@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <utility>
 
@@ -204,6 +205,15 @@ void fill_standard_descriptors() {
   }
 }
 
+// Connections of clients count against the limit on descriptors, whose soft value is 1,024 in many systems
+// for the sake of programs that call select(); nothing here does. Source: os/rlimit.go of Go.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));  // it works with the old one, too
+}
+
 // Reads no file and sends no request: the output depends on the program alone.
 Manager offline_manager(const RunOptions& options, ManagerOptions manager) {
   Config nowhere;
@@ -352,6 +362,7 @@ int run_operator(const RunOptions& options, ManagerOptions chosen, const detail:
 int run(int argc, const char* const* argv, const RunOptions& options,
         const std::function<void(Manager&)>& setup) {
   fill_standard_descriptors();
+  raise_descriptor_limit();
   try {
     const std::vector<std::string> args = detail::completed_args(argc, argv, options);
     std::vector<const char*> words = {argc > 0 ? argv[0] : options.name.c_str()};

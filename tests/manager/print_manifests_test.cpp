@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // `--print-manifests` and `--print-rbac` of whole programs.
+#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
+#include <sys/resource.h>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -339,6 +341,19 @@ TEST(DeploymentArgs, AreUnchangedWithoutPrinting) {
   const char* argv[] = {"x", "--workers=2"};
   EXPECT_THAT(detail::completed_args(2, argv, {}), ElementsAre("--workers=2"));
   EXPECT_THAT(detail::completed_args(0, nullptr, {}), IsEmpty());
+}
+
+// Regression: 1,024 descriptors, the usual soft limit, could all be taken by connections of webhooks.
+TEST(Run, RaisesTheLimitOnDescriptors) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit fewer{.rlim_cur = std::min<rlim_t>(before.rlim_max, 256), .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &fewer), 0);
+  EXPECT_EQ(print({"--help"}, {}).code, 0);
+  rlimit after{};
+  ::getrlimit(RLIMIT_NOFILE, &after);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(after.rlim_cur, before.rlim_max);
 }
 
 }  // namespace print_manifests_tests
