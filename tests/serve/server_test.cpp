@@ -273,6 +273,17 @@ TEST_F(ServerTest, BodiesOfAllConnectionsTogetherAreBounded) {
                           "refused limit=67108864"));
 }
 
+TEST_F(ServerTest, AnsweredBodiesCountNoMore) {
+  serve({}, {.max_body = 8u << 20});
+  const std::string request =
+      "POST /below/a HTTP/1.1\r\nHost: h\r\nContent-Length: 7340032\r\n\r\n" + std::string(7u << 20, 'x');
+  std::deque<RawClient> kept;
+  for (int i = 0; i < 12; ++i) {
+    kept.emplace_back(server_->port(0)).send(request);
+    EXPECT_THAT(kept.back().read_answer(), StartsWith("HTTP/1.1 405 ")) << i;
+  }
+}
+
 /// Lowers the limit on descriptors to what is in use and `more`.
 class FewDescriptors {
  public:
