@@ -116,7 +116,7 @@ struct InformerHealth {
   /// Since when it does not hold everything that it is to hold.
   std::optional<TimePoint> missing_since = {};
   std::size_t objects = 0;
-  std::size_t bytes = 0;  ///< Memory of all objects held.
+  std::size_t bytes = 0;  ///< Memory of all objects held, those of a running list included.
   /// Calls of functions of indexes that threw; the objects are not in those indexes.
   std::uint64_t index_failures = 0;
   ReflectorCounters counters = {};
