@@ -390,9 +390,12 @@ class Decoder {
     const TypeInfo& item_type = type.item();
     std::size_t index = 0;
     value.each_item([&](Value item) {
-      void* slot = type.list->append(target);
       const Path here = path.item(index++);
-      if (keeps_null(item_type) || !item.is_null()) this->value(item_type, slot, item, here);
+      auto fill = [&](void* slot) {
+        if (keeps_null(item_type) || !item.is_null()) this->value(item_type, slot, item, here);
+      };
+      type.list->append(target, &fill,
+                        [](void* context, void* slot) { (*static_cast<decltype(fill)*>(context))(slot); });
     });
   }
 

@@ -64,6 +64,14 @@ struct Spec {
   bool operator==(const Spec&) const = default;
 };
 
+struct Flags {
+  std::vector<bool> all = {};
+  std::optional<std::vector<bool>> more = {};
+  std::map<std::string, std::vector<bool>> by_name = {};
+  std::vector<std::vector<bool>> rows = {};
+  bool operator==(const Flags&) const = default;
+};
+
 struct Shop {
   static constexpr ek::ResourceInfo resource{
       .group = "example.dev", .version = "v1", .kind = "Shop", .plural = "shops"};
@@ -81,6 +89,7 @@ EVENKEEL_FIELDS(shop::Options, fast)
 EVENKEEL_FIELDS(shop::Spec, enabled, replicas, total, huge, tiny, ratio, (image, ek::omit_empty), limit,
                 numbers, ports, args, labels, counts, policy, target, since, renewed, wait, extra, options,
                 more, tree, (class_, ek::omit_empty))
+EVENKEEL_FIELDS(shop::Flags, all, more, by_name, rows)
 EVENKEEL_FIELDS(shop::Shop, metadata, spec)
 
 namespace {
@@ -113,6 +122,24 @@ TEST(Codec, PlainScalarsAreAlwaysWrittenAndTheRestOnlyWhenSet) {
       ek::to_json(Spec{}),
       R"({"enabled":true,"replicas":1,"total":0,"huge":0,"tiny":0,"ratio":0.5,"policy":"Always","target":0,)"
       R"("tree":{"name":""}})");
+}
+
+// Its items have no address.
+TEST(Codec, AListOfBooleansIsAListLikeOthers) {
+  const std::string text =
+      R"({"all":[true,false,true],"more":[],"byName":{"a":[false]},"rows":[[true],[false,true]]})";
+  const auto flags = ek::from_json<shop::Flags>(text);
+  EXPECT_EQ(flags.all, (std::vector<bool>{true, false, true}));
+  EXPECT_EQ(flags.rows.at(1), (std::vector<bool>{false, true}));
+  EXPECT_EQ(ek::from_tree<shop::Flags>(ek::Json::parse(text)), flags);
+  EXPECT_EQ(ek::to_json(flags), text);
+  EXPECT_EQ(ek::from_json<shop::Flags>(R"({"all":[null,true]})").all, (std::vector<bool>{false, true}));
+  try {
+    static_cast<void>(ek::from_json<shop::Flags>(R"({"all":[true,"x"]})", "flags"));
+    ADD_FAILURE();
+  } catch (const ek::DecodeError& error) {
+    EXPECT_STREQ(error.what(), R"(flags: all[1]: expected boolean, found string "x")");
+  }
 }
 
 TEST(Codec, ObjectsBeginWithApiVersionAndKindAndCarryMetadata) {

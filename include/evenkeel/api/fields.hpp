@@ -49,7 +49,8 @@ struct OptionalOps {
 struct ListOps {
   std::size_t (*size)(const void* self) noexcept;
   const void* (*at)(const void* self, std::size_t index) noexcept;
-  void* (*append)(void* self);
+  /// Calls `fill` with a new item, which is the last one afterwards.
+  void (*append)(void* self, void* context, void (*fill)(void* context, void* item));
   void (*clear)(void* self) noexcept;
 };
 struct MapOps {
@@ -325,13 +326,31 @@ inline constexpr OptionalOps optional_ops{
     .emplace = +[](void* self) -> void* { return &static_cast<T*>(self)->emplace(); },
 };
 
+/// The items of std::vector<bool> have no address; these stand for them.
+inline constexpr bool boolean_items[] = {false, true};
+
 template <class T>
 inline constexpr ListOps list_ops{
     .size = +[](const void* self) noexcept { return static_cast<const T*>(self)->size(); },
     .at = +[](const void* self, std::size_t index) noexcept -> const void* {
-      return static_cast<const T*>(self)->data() + index;
+      const T& list = *static_cast<const T*>(self);
+      if constexpr (std::same_as<T, std::vector<bool>>) {
+        return &boolean_items[list[index] ? 1 : 0];
+      } else {
+        return list.data() + index;
+      }
     },
-    .append = +[](void* self) -> void* { return &static_cast<T*>(self)->emplace_back(); },
+    .append =
+        +[](void* self, void* context, void (*fill)(void* context, void* item)) {
+          T& list = *static_cast<T*>(self);
+          if constexpr (std::same_as<T, std::vector<bool>>) {
+            bool item = false;
+            fill(context, &item);
+            list.push_back(item);
+          } else {
+            fill(context, &list.emplace_back());
+          }
+        },
     .clear = +[](void* self) noexcept { static_cast<T*>(self)->clear(); },
 };
 

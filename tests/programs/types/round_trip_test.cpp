@@ -153,6 +153,27 @@ spec:
   EXPECT_EQ(ek::to_tree(fleet).dump(1), object.dump(1));
 }
 
+TEST(Types, HoldListsOfBooleans) {
+  const ek::Json object = yaml(R"(
+apiVersion: example.com/v1
+kind: Fleet
+metadata: {name: north}
+spec:
+  owners: []
+  replicas: 2
+  selector: {}
+  token: {key: token}
+  flags: [true, false, true]
+  weeks: [[true], [false, true], []]
+  flagsByName: {a: [false], b: [true, true]}
+  optionalFlags: [true]
+)");
+  const auto fleet = ek::from_tree<::Fleet>(object);
+  EXPECT_EQ(fleet.spec.flags, (std::vector<bool>{true, false, true}));
+  EXPECT_EQ(fleet.spec.weeks.at(1), (std::vector<bool>{false, true}));
+  EXPECT_EQ(ek::to_tree(fleet).dump(1), object.dump(1));
+}
+
 // Regression: the second property of such a pair became the member `default`, and the header did not compile.
 TEST(Types, HoldPropertiesThatAreOneReservedWord) {
   const ek::Json object = yaml(R"(

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <evenkeel/api/attributes.hpp>
 #include <evenkeel/api/resource.hpp>
@@ -46,7 +47,7 @@ concept OptionalLike = requires(T value) {
 };
 
 template <class T>
-concept ListLike = requires(T value) {
+concept ListLike = std::same_as<T, std::vector<bool>> || requires(T value) {
   typename T::value_type;
   value.emplace_back();
   value.data();
