@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/yaml_scalar.hpp"
+#include "base/shown_text.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -43,12 +44,11 @@ Letter letter_at(std::string_view text, std::size_t at) {
 }
 
 /// Returns true if a YAML text may contain the letter as it is and reads it as part of a line. Like
-/// Go's encoder, which escapes letters beyond U+FFFF. Source:
-/// gopkg.in/yaml.v2 yamlprivateh.go is_printable, is_break, is_bom.
+/// Go's encoder, which escapes letters beyond U+FFFF; marks of text direction are escaped, too, for people
+/// who read the text. Source: gopkg.in/yaml.v2 yamlprivateh.go is_printable, is_break, is_bom.
 bool is_printable(char32_t code) {
-  if (code == 0x85 || code == 0x2028 || code == 0x2029 || code == 0xFEFF) return false;
-  return (code >= 0x20 && code <= 0x7E) || (code >= 0xA0 && code <= 0xD7FF) ||
-         (code >= 0xE000 && code <= 0xFFFD);
+  if (is_hidden(code) || code == 0xFEFF) return false;
+  return code <= 0xD7FF || (code >= 0xE000 && code <= 0xFFFD);
 }
 
 bool has_unprintable(std::string_view text) {

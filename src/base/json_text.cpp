@@ -5,14 +5,20 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/shown_text.hpp"
 #include "base/utf8.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace {
 
-void append_escape(std::string& out, unsigned char c) {
+void append_unicode_escape(std::string& out, char32_t code) {
   static constexpr char hex[] = "0123456789abcdef";
+  out += "\\u";
+  for (const unsigned shift : {12U, 8U, 4U, 0U}) out += hex[code >> shift & 15U];
+}
+
+void append_escape(std::string& out, unsigned char c) {
   switch (c) {
     case '"':
       out += "\\\"";
@@ -32,9 +38,7 @@ void append_escape(std::string& out, unsigned char c) {
     default:
       break;
   }
-  out += "\\u00";
-  out += hex[c >> 4];
-  out += hex[c & 15];
+  append_unicode_escape(out, c);
 }
 
 }  // namespace
@@ -45,22 +49,24 @@ void append_json_string(std::string& out, std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
     const auto c = static_cast<unsigned char>(text[at]);
-    if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
+    if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
       ++at;
       continue;
     }
-    const std::size_t length = c < 0x80 ? 0 : detail::utf8_length(text.substr(at));
-    if (length > 0) {
-      at += length;
+    const auto [bytes, hidden] = detail::first_character(text.substr(at));
+    if (c >= 0x80 && !hidden) {
+      at += bytes;
       continue;
     }
     out.append(text, start, at - start);
     if (c < 0x80) {
       append_escape(out, c);
+    } else if (bytes > 1) {
+      append_unicode_escape(out, detail::utf8_code(text.substr(at, bytes)));
     } else {
       out += detail::utf8_replacement;
     }
-    start = ++at;
+    start = at += bytes;
   }
   out.append(text, start);
   out += '"';

@@ -14,8 +14,9 @@ inline namespace v0 {
 /// Maximum nesting of documents, here and in the decoder.
 inline constexpr int max_json_depth = 512;
 
-/// Appends `text` as a quoted and escaped JSON string. Bytes that are not UTF-8 become U+FFFD, so that the
-/// output is always one line of well-formed UTF-8. Exported for the log.
+/// Appends `text` as a quoted JSON string, with escapes for everything that people must not see as it is
+/// (base/shown_text.hpp). Bytes that are not UTF-8 become U+FFFD, so that the output is always one line of
+/// well-formed UTF-8. Exported for the log.
 EVENKEEL_API void append_json_string(std::string& out, std::string_view text);
 /// Appends the shortest text that parses to the same number; null if the number is not finite.
 void append_json_number(std::string& out, double value);

@@ -12,9 +12,15 @@ namespace evenkeel {
 inline namespace v0 {
 namespace limits {
 
-/// Maximum size in bytes of a file read as a whole: kubeconfig, settings, token. CA and client certificate
-/// files have no limit.
+/// Maximum size in bytes of a file read as a whole: kubeconfig, settings, token, certificates.
 inline constexpr std::size_t file_bytes = 8UL << 20;
+
+/// Maximum size in bytes of one text in what people read, before escapes: a message or value of a log line, a
+/// line of an explanation, an error on a terminal. The rest is replaced by "... (N bytes)".
+inline constexpr std::size_t shown_bytes = 16UL << 10;
+
+/// Likewise for the reason and the message of a Status in the text of an ApiError.
+inline constexpr std::size_t status_bytes = 4UL << 10;
 
 /// Maximum Retry-After (header or details.retryAfterSeconds); larger values are clamped. The deadline of a
 /// call ends its waits earlier.

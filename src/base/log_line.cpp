@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "base/json_text.hpp"
+#include "base/shown_text.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -53,15 +54,19 @@ bool plain_word(std::string_view text) {
   return true;
 }
 
+void append_quoted(std::string& out, std::string_view text) {
+  append_json_string(out, text.size() > limits::shown_bytes ? bounded_text(text) : text);
+}
+
 struct ValueWriter {
   std::string& out;
   bool quotes;
 
   void operator()(std::string_view text) const {
-    if (!quotes && plain_word(text)) {
+    if (!quotes && text.size() <= limits::shown_bytes && plain_word(text)) {
       out += text;
     } else {
-      append_json_string(out, text);
+      append_quoted(out, text);
     }
   }
   void operator()(std::int64_t number) const { append_number(out, number); }
@@ -111,11 +116,10 @@ std::string text_log_line(WallTime time, LogLevel level, std::string_view messag
   out += ' ';
   out += padded[static_cast<std::size_t>(level)];
   out += ' ';
-  // A line break in a message must not begin a new line.
-  for (const char c : message) out += c == '\n' || c == '\r' ? ' ' : c;
+  out += shown_text(message);
   for_each_field(bound, fields, [&out](const LogField& field) {
     out += ' ';
-    out += field.key;
+    out += shown_text(field.key);
     out += '=';
     std::visit(ValueWriter{out, false}, field.value.get());
   });
@@ -131,10 +135,10 @@ std::string json_log_line(WallTime time, LogLevel level, std::string_view messag
   out += R"(","level":")";
   out += level_name(level);
   out += R"(","msg":)";
-  append_json_string(out, message);
+  append_quoted(out, message);
   for_each_field(bound, fields, [&out](const LogField& field) {
     out += ',';
-    append_json_string(out, field.key);
+    append_quoted(out, field.key);
     out += ':';
     std::visit(ValueWriter{out, true}, field.value.get());
   });

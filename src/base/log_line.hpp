@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Log lines as text and as JSON. If a key occurs several times, it is written once, with its last value.
+// Log lines as text and as JSON. If a key occurs several times, it is written once, with its last value. A
+// message or value of more than limits::shown_bytes is cut.
 #pragma once
 
 #include <string>

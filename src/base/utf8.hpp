@@ -31,6 +31,17 @@ inline std::size_t utf8_length(std::string_view text) {
   return 4;
 }
 
+/// Returns the code point of a well-formed sequence.
+inline char32_t utf8_code(std::string_view sequence) {
+  const auto byte = [&](std::size_t i) {
+    return static_cast<char32_t>(static_cast<unsigned char>(sequence[i]));
+  };
+  if (sequence.size() == 1) return byte(0);
+  char32_t code = byte(0) & (0x7fU >> sequence.size());
+  for (std::size_t i = 1; i < sequence.size(); ++i) code = code << 6 | (byte(i) & 0x3fU);
+  return code;
+}
+
 }  // namespace detail
 }  // namespace v0
 }  // namespace evenkeel

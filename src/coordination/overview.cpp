@@ -7,6 +7,7 @@
 #include <evenkeel/coordination/overview.hpp>
 #include <evenkeel/coordination/sets.hpp>
 
+#include "base/shown_text.hpp"
 #include "coordination/overview_text.hpp"
 #include "coordination/record_text.hpp"
 #include "coordination/tables.hpp"
@@ -110,8 +111,12 @@ class Reader {
 
 using Row = std::vector<std::string>;
 
-/// Formats a table with columns as wide as their widest cell, separated by two blanks.
-std::string table_of(const std::vector<Row>& rows) {
+/// Formats a table with columns as wide as their widest cell, separated by two blanks. The cells have what
+/// other instances wrote.
+std::string table_of(std::vector<Row> rows) {
+  for (Row& row : rows) {
+    for (std::string& cell : row) cell = evenkeel::detail::shown_text(cell);
+  }
   std::vector<std::size_t> widths;
   for (const Row& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -165,7 +170,7 @@ std::string scopes_text(const Overview& overview, WallTime wall) {
   std::vector<Row> rows{std::move(head)};
   for (const auto& [scope, sets] : overview.scopes) rows.push_back(row_of(overview, columns, scope, wall));
   rows.push_back(std::move(all));
-  return table_of(rows);
+  return table_of(std::move(rows));
 }
 
 std::string lock_text(const Overview& overview, WallTime wall) {
@@ -254,7 +259,7 @@ std::string text_of(const Overview& overview, WallTime wall) {
   std::vector<Row> rows{{"lock", lock_text(overview, wall)}};
   add_claims(overview, wall, rows);
   add_unusual(overview, wall, rows);
-  return scopes_text(overview, wall) + "\n" + table_of(rows);
+  return scopes_text(overview, wall) + "\n" + table_of(std::move(rows));
 }
 
 Json json_of(const Overview& overview) {

@@ -3,6 +3,8 @@
 
 #include <stdexcept>
 
+#include "base/shown_text.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace http::detail {
@@ -35,20 +37,6 @@ std::string target_problem(std::string_view target) {
   return {};
 }
 
-/// Returns the text with non-printable bytes as "%XX", for errors.
-std::string printable(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (is_control(c)) {
-      out += {'%', digits[byte >> 4], digits[byte & 15]};
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string header_value_problem(std::string_view value) {
@@ -68,14 +56,14 @@ std::string header_name_problem(std::string_view name) {
 
 void check_request(const Request& request) {
   const auto fail = [&](const std::string& problem) {
-    throw std::invalid_argument(std::string(method_name(request.method)) + " " + printable(request.target) +
-                                ": " + problem);
+    throw std::invalid_argument(std::string(method_name(request.method)) + " " +
+                                evenkeel::detail::shown_text(request.target) + ": " + problem);
   };
   if (const std::string problem = target_problem(request.target); !problem.empty())
     fail("the target " + problem);
   for (const auto& [name, value] : request.headers) {
     if (const std::string problem = header_name_problem(name); !problem.empty())
-      fail("header \"" + printable(name) + "\": the name " + problem);
+      fail("header \"" + evenkeel::detail::shown_text(name) + "\": the name " + problem);
     if (const std::string problem = header_value_problem(value); !problem.empty())
       fail("header \"" + name + "\": the value " + problem);
   }

@@ -7,6 +7,8 @@
 #include <evenkeel/controller/explanation.hpp>
 #include <evenkeel/manager/manager.hpp>
 
+#include "base/shown_text.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
@@ -34,7 +36,7 @@ bool wants_json(const http::Target& target) {
 
 http::Response not_found(const std::string& sentence, bool json) {
   if (json) return json_answer(404, Json::object({{"error", sentence}}));
-  return marked_answer(404, sentence + "\n");
+  return marked_answer(404, shown_text(sentence) + "\n");
 }
 
 std::string names_of(const ExplainSubjects& subjects) {
@@ -50,7 +52,7 @@ http::Response list(const ExplainSubjects& subjects, bool json) {
   std::string text;
   for (Controller* controller : subjects.controllers) {
     const ControllerSummary summary = controller->summary(1, subjects.blocked_reason);
-    text += summary.verdict + "\n";
+    text += shown_text(summary.verdict) + "\n";
     array.push_back(Json::object(
         {{"controller", summary.controller}, {"kind", summary.kind}, {"verdict", summary.verdict}}));
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/caught.hpp"
+#include "base/shown_text.hpp"
 #include "serve/stable_text.hpp"
 
 namespace evenkeel {
@@ -20,14 +21,10 @@ http::Response text_answer(int status, std::string text) {
           .body = std::move(text)};
 }
 
-bool is_control(char letter) {
-  return (letter >= 0 && letter < ' ') || letter == 0x7f;
-}
-
 }  // namespace
 
 void Probe::add(std::string name, Check check) {
-  if (name.empty() || std::any_of(name.begin(), name.end(), is_control)) {
+  if (name.empty() || shown_text(name) != name) {
     throw std::invalid_argument(name_ + ": the name of a check is empty, or has a control character");
   }
   if (!check) throw std::invalid_argument("check " + name + ": a function is needed");
@@ -71,7 +68,7 @@ http::Response Probe::answer(std::string_view check, const http::Target& target)
   }
   if (!found.second) return text_answer(404, "404 page not found\n");
   const std::string problem = ask(found.first, found.second);
-  if (!problem.empty()) return text_answer(500, "internal server error: " + problem + "\n");
+  if (!problem.empty()) return text_answer(500, "internal server error: " + shown_text(problem) + "\n");
   return text_answer(200, "ok");
 }
 
@@ -107,11 +104,12 @@ std::string probe_text(std::string_view probe, const std::vector<Probe::Result>&
     if (one.problem.empty()) {
       text += "[+]" + one.name + (one.excluded ? " excluded: ok\n" : " ok\n");
     } else {
-      text += "[-]" + one.name + " failed: " + one.problem + "\n";
+      text += "[-]" + one.name + " failed: " + shown_text(one.problem) + "\n";
     }
   }
   std::string unknown;
-  for (const std::string& name : unknown_excludes) unknown += (unknown.empty() ? "\"" : ",\"") + name + "\"";
+  for (const std::string& name : unknown_excludes)
+    unknown += (unknown.empty() ? "\"" : ",\"") + shown_text(name) + "\"";
   if (!unknown.empty()) {
     text += "warn: some health checks cannot be excluded: no matches for " + unknown + "\n";
   }

@@ -26,6 +26,7 @@
 #include "api/yaml_writer.hpp"
 #include "base/ascii.hpp"
 #include "base/caught.hpp"
+#include "base/shown_text.hpp"
 #include "client/config/access_file.hpp"
 #include "manager/deployment_args.hpp"
 #include "manager/flags.hpp"
@@ -249,7 +250,7 @@ int print_crds(const RunOptions& options, ManagerOptions manager_options, Webhoo
 }
 
 int wrong_usage(const RunOptions& options, const std::string& problem) {
-  print(stderr, options.name + ": " + problem + "\nSee " + options.name + " --help.\n");
+  print(stderr, options.name + ": " + detail::shown_text(problem) + "\nSee " + options.name + " --help.\n");
   return exit_usage;
 }
 
@@ -265,7 +266,8 @@ int print_manifests(const RunOptions& options, const ManagerOptions& chosen, con
         detail::endpoint_options(flags.settings.endpoint, file.endpoint, options.endpoint), args);
     print(stdout, printed.text);
     const char* flag = flags.manifests.print_manifests ? ": --print-manifests: " : ": --print-rbac: ";
-    for (const std::string& note : printed.notes) print(stderr, options.name + flag + note + "\n");
+    for (const std::string& note : printed.notes)
+      print(stderr, options.name + flag + detail::shown_text(note) + "\n");
     return exit_ok;
   } catch (const std::invalid_argument& wrong) {
     return wrong_usage(options, wrong.what());
@@ -396,7 +398,7 @@ int run(int argc, const char* const* argv, const RunOptions& options,
   } catch (const detail::SettingsError& error) {
     return wrong_usage(options, error.what());
   } catch (const std::exception& error) {
-    print(stderr, options.name + ": " + error.what() + "\n");
+    print(stderr, options.name + ": " + detail::shown_text(error.what()) + "\n");
   } catch (...) {
     print(stderr, options.name + ": " + detail::foreign_exception + "\n");
   }

@@ -104,6 +104,7 @@ TEST(Yaml, EscapesLettersThatAReaderWouldNotGiveBack) {
   EXPECT_EQ(yaml_of("\uFEFFa"), "k: \"\\uFEFFa\"\n");
   EXPECT_EQ(yaml_of("\U0001F600"), "k: \"\\U0001F600\"\n");
   EXPECT_EQ(yaml_of("a\n\u2028\u00fc"), "k: \"a\\n\\L\u00fc\"\n");
+  EXPECT_EQ(yaml_of("a\u202e\u061c"), "k: \"a\\u202E\\u061C\"\n");
 }
 
 TEST(Yaml, ABareScalarIsADocument) {

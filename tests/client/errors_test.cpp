@@ -90,6 +90,14 @@ TEST(ApiError, HasVerbKindKeyCodeReasonAndMessage) {
   EXPECT_FALSE(error.is_conflict());
 }
 
+TEST(ApiError, ItsTextIsBounded) {
+  Status status{.code = 500, .reason = std::string(10'000, 'r'), .message = std::string(5'000'000, 'm')};
+  const ApiError error("get Pod a/b", status);
+  EXPECT_EQ(error.what(), "get Pod a/b: 500 " + std::string(4096, 'r') +
+                              "... (10000 bytes): " + std::string(4096, 'm') + "... (5000000 bytes)");
+  EXPECT_EQ(error.status().message.size(), 5'000'000U) << "a program may read all of it";
+}
+
 TEST(ApiError, DistinguishesAMissingKindFromAMissingObject) {
   EXPECT_TRUE(ApiError("get Demo a", Status::decode(404, "404 page not found\n")).is_no_such_resource());
   EXPECT_TRUE(

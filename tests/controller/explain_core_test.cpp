@@ -9,6 +9,7 @@
 #include <evenkeel/workqueue/key_table.hpp>
 
 #include "../support/repository.hpp"
+#include "base/shown_text.hpp"
 
 namespace evenkeel::explain_core_tests {
 namespace {
@@ -278,6 +279,33 @@ Timeline, the oldest first:
   EXPECT_EQ(json.at({"queue", "nextAttemptInSeconds"}), Json(11.0));
   EXPECT_EQ(json.at({"lastFailure", "error"}), Json("no disk left"));
   EXPECT_EQ(json["timeline"].size(), 4u);
+}
+
+// The field of an object becomes an error, and the error a line on an administrator's terminal.
+TEST_F(ExplainCore, ItsTextHasNothingThatATerminalObeys) {
+  const std::string image = "\x1b]0;OWNED\x07\x1b[2J\u009b31m\u202e\r\n2026:broken";
+  const std::string shown = R"(\x1b]0;OWNED\x07\x1b[2J\u009b31m\u202e\r\n2026:broken)";
+  run(90s, 91s, {.kind = OutcomeKind::error, .message = image}, 1);
+  Explanation e = ask();
+  e.watches.push_back({.watch = image, .problem = image});
+  ASSERT_TRUE(e.failure);
+  const std::string text = to_text(e);
+  EXPECT_NE(text.find("last failure    error of attempt 1, 9s ago: " + shown + "\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("watch           " + shown + ": not synced, " + shown + "\n"), std::string::npos)
+      << text;
+  EXPECT_EQ(detail::shown_text(text, text.size(), detail::LineBreaks::kept), text);
+
+  ControllerSummary summary{.verdict = image, .kind = image};
+  summary.watches = e.watches;
+  summary.running = {{.object = image, .thread = image, .cause = image}};
+  summary.failing = {*e.failure};
+  summary.failing[0].object = image;
+  summary.first_queued = {{.object = image}};
+  const std::string all = to_text(summary);
+  EXPECT_EQ(detail::shown_text(all, all.size(), detail::LineBreaks::kept), all);
+  EXPECT_EQ(all.find("\n2026"), std::string::npos) << all;
+  EXPECT_EQ(Json::parse(to_json(summary).dump())["verdict"].as_string(), image) << "machines get all of it";
 }
 
 }  // namespace

@@ -134,5 +134,22 @@ TEST_F(OverviewTest, IsJsonForPrograms) {
   EXPECT_EQ(json["denyList"], Json::array());
 }
 
+// Records are what other instances and people wrote.
+TEST_F(OverviewTest, ItsTextHasNothingThatATerminalObeys) {
+  fill();
+  const std::string hostile =
+      "\x1b[2J\x1b]0;OWNED\x07"
+      "eve\nFORGED LINE \u202e\u009b";
+  DenyList list(store, layout, hostile, transact());
+  list.apply({{.scope = "dc1"}}, hostile);
+  put(layout.member("pendingForRestart", hostile, "unit"), "no record " + hostile);
+  put("/db/arbiter/denyList/" + hostile, "by hand");
+  const std::string shown = text();
+  EXPECT_THAT(shown, HasSubstr(R"(denied  dc1 by \x1b[2J\x1b]0;OWNED\x07eve\nFORGED LINE \u202e\u009b, )"));
+  for (const char* raw : {"\x1b", "\x07", "\nFORGED", "\u202e", "\u009b"})
+    EXPECT_EQ(shown.find(raw), std::string::npos) << shown;
+  EXPECT_EQ(json_of(take()).dump(2).find('\x1b'), std::string::npos);
+}
+
 }  // namespace
 }  // namespace evenkeel::coordination::overview_tests

@@ -74,9 +74,9 @@ TEST(CurlTransportHeadersConcurrency, NothingLeavesThatWouldBeAnotherHeader) {
   EXPECT_EQ(refusal_of({.target = "/", .headers = {{"Impersonate-User", "bob\r\nImpersonate-Group: x"}}}),
             "GET /: header \"Impersonate-User\": the value holds control byte 0x0d at position 3");
   EXPECT_EQ(refusal_of({.target = "/", .headers = {{"X\r\nY", "z"}}}),
-            "GET /: header \"X%0d%0aY\": the name holds byte 0x0d at position 1");
+            "GET /: header \"X\\r\\nY\": the name holds byte 0x0d at position 1");
   EXPECT_EQ(refusal_of({.target = "/a HTTP/1.1\r\nX: y"}),
-            "GET /a HTTP/1.1%0d%0aX: y: the target holds byte 0x20 at position 2, which must be "
+            "GET /a HTTP/1.1\\r\\nX: y: the target holds byte 0x20 at position 2, which must be "
             "percent-encoded");
   // Appended to "http://127.0.0.1:80" it would turn that into a user name.
   EXPECT_EQ(refusal_of({.target = "@elsewhere/"}), "GET @elsewhere/: the target must begin with '/'");

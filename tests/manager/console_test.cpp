@@ -160,6 +160,11 @@ TEST_F(ConsoleConcurrency, ItsPageRunsNothingButItsOwnScript) {
                     Not(HasSubstr("src=\"http")), Not(HasSubstr("style=\""))));
   EXPECT_EQ(get("/console/").body, page.body);
   EXPECT_EQ(get("/console/nothing").status, 404);
+  // Texts enter the page in one place, which shows what a browser would obey: marks of text direction.
+  EXPECT_THAT(
+      page.body,
+      AllOf(HasSubstr("child instanceof Node ? child : readable(String(child))"),
+            HasSubstr(R"([\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069])")));
 }
 
 TEST_F(ConsoleConcurrency, TellsOfControllersKeysAndWatches) {

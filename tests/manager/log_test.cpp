@@ -50,7 +50,32 @@ TEST(LogLine, TextQuotesWhatWouldBeMisread) {
   EXPECT_THAT(line(LogFormat::text, {}, {{"e", "a=b"}}), EndsWith(R"( e="a=b")"));
   EXPECT_THAT(line(LogFormat::text, {}, {{"e", "first\nsecond \"x\""}}),
               EndsWith(R"( e="first\nsecond \"x\"")"));
-  EXPECT_THAT(line(LogFormat::text, {}, {}, "two\nlines"), EndsWith(" two lines"));
+  EXPECT_THAT(line(LogFormat::text, {}, {}, "two\nlines"), EndsWith(R"( two\nlines)"));
+}
+
+TEST(LogLine, ShowsWhatATerminalWouldObey) {
+  const char* text = "\x1b]0;x\x07\u009b31m\u202eabc\u2028\x7f";
+  EXPECT_THAT(line(LogFormat::text, {}, {}, text),
+              EndsWith(R"( INFO  \x1b]0;x\x07\u009b31m\u202eabc\u2028\x7f)"));
+  EXPECT_THAT(line(LogFormat::text, {}, {{"e", text}}),
+              EndsWith(R"( e="\u001b]0;x\u0007\u009b31m\u202eabc\u2028\u007f")"));
+  EXPECT_THAT(line(LogFormat::text, {}, {{text, 1}}),
+              EndsWith(R"( \x1b]0;x\x07\u009b31m\u202eabc\u2028\x7f=1)"));
+  const std::string json = line(LogFormat::json, {}, {{"e", text}}, text);
+  EXPECT_THAT(json, HasSubstr(R"("msg":"\u001b]0;x\u0007\u009b31m\u202eabc\u2028\u007f")"));
+  EXPECT_THAT(json, EndsWith(R"("e":"\u001b]0;x\u0007\u009b31m\u202eabc\u2028\u007f"})"));
+  EXPECT_EQ(Json::parse(json)["e"].as_string(), text);
+}
+
+TEST(LogLine, AMessageAndAValueAreBounded) {
+  const std::string long_text(5'000'000, 'x');
+  const std::string cut = std::string(16384, 'x') + "... (5000000 bytes)";
+  for (const LogFormat format : {LogFormat::text, LogFormat::json}) {
+    EXPECT_THAT(line(format, {}, {{"e", long_text}}), HasSubstr("\"" + cut + "\""));
+    EXPECT_THAT(line(format, {}, {}, long_text), HasSubstr(cut));
+    EXPECT_LT(line(format, {}, {{"e", std::string(5'000'000, '\\')}}).size(), 33'000U);
+    EXPECT_LT(line(format, {}, {{"e", std::string(5'000'000, '\x1b')}}).size(), 99'000U);
+  }
 }
 
 TEST(LogLine, JsonIsADocumentWithTimeLevelAndMessageFirst) {

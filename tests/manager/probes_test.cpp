@@ -76,6 +76,14 @@ TEST_F(ProbeTest, ACheckThatThrowsFails) {
             "internal server error: an exception that is not a std::exception was thrown\n");
 }
 
+TEST_F(ProbeTest, AProblemIsOneLineOfBoundedLength) {
+  problem = "\x1b[2Jforged\n[+]cache ok";
+  EXPECT_EQ(ask("cache").body, "internal server error: \\x1b[2Jforged\\n[+]cache ok\n");
+  EXPECT_THAT(ask().body, ::testing::HasSubstr("[-]cache failed: \\x1b[2Jforged\\n[+]cache ok\n"));
+  problem = std::string(5'000'000, 'x');
+  EXPECT_LT(ask().body.size(), 17'000U);
+}
+
 TEST_F(ProbeTest, TheLogSaysWhenAnAnswerChanges) {
   ask();
   problem = "no";

@@ -7,6 +7,7 @@
 #include <evenkeel/client/errors.hpp>
 
 #include "base/limits.hpp"
+#include "base/shown_text.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -118,8 +119,9 @@ bool take_status(Status& status, std::string_view body) {
 }
 
 std::string text_of(const std::string& call, const Status& status) {
-  std::string text = call + ": " + std::to_string(status.code) + " " + status.reason;
-  if (!status.message.empty()) text += ": " + status.message;
+  std::string text = call + ": " + std::to_string(status.code) + " " +
+                     detail::bounded_text(status.reason, limits::status_bytes);
+  if (!status.message.empty()) text += ": " + detail::bounded_text(status.message, limits::status_bytes);
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <evenkeel/controller/explanation.hpp>
 
 #include "base/rounded_duration.hpp"
+#include "base/shown_text.hpp"
 #include "controller/explain/explain_core.hpp"
 
 namespace evenkeel {
@@ -13,6 +14,7 @@ inline namespace v0 {
 namespace {
 
 using detail::format_rounded;
+using detail::shown_text;
 
 double seconds(Duration span) {
   return std::chrono::duration<double>(span).count();
@@ -27,7 +29,7 @@ void line(std::string& out, std::string_view name, const std::string& value) {
   if (value.empty()) return;
   out.append(name);
   out.append(name.size() < 16 ? 16 - name.size() : 1, ' ');
-  out.append(value).append("\n");
+  out.append(shown_text(value)).append("\n");
 }
 
 std::string run_line(const RunExplanation& run) {
@@ -67,7 +69,7 @@ void timeline_text(std::string& out, const Explanation& e) {
   }
   out += e.timeline.empty() ? ".\n" : ":\n";
   for (const TimelineEntry& entry : e.timeline) {
-    out += "  " + time_text(entry.at) + "  " + entry.text + "\n";
+    out += "  " + time_text(entry.at) + "  " + shown_text(entry.text) + "\n";
   }
 }
 
@@ -143,7 +145,7 @@ std::string_view why_idle_name(WhyIdle why) noexcept {
 }
 
 std::string to_text(const Explanation& e) {
-  std::string out = e.verdict + "\n\n";
+  std::string out = shown_text(e.verdict) + "\n\n";
   line(out, "queue", queue_line(e));
   if (e.failures > 0) line(out, "failures", std::to_string(e.failures));
   if (e.next_attempt && e.next_attempt_in) {
@@ -158,7 +160,7 @@ std::string to_text(const Explanation& e) {
 }
 
 std::string to_text(const ControllerSummary& summary) {
-  std::string out = summary.verdict + "\n\n";
+  std::string out = shown_text(summary.verdict) + "\n\n";
   line(out, "kind", summary.kind);
   line(out, "workers",
        std::to_string(summary.busy_workers) + " of " + std::to_string(summary.workers) + " busy");
@@ -166,15 +168,16 @@ std::string to_text(const ControllerSummary& summary) {
        std::to_string(summary.queued) + " ready, " + std::to_string(summary.waiting) + " waiting");
   for (const WatchExplanation& watch : summary.watches) line(out, "watch", watch_line(watch));
   if (!summary.running.empty()) out += "\nRunning, the longest first:\n";
-  for (const RunExplanation& run : summary.running) out += "  " + run.object + ": " + run_line(run) + "\n";
+  for (const RunExplanation& run : summary.running)
+    out += "  " + shown_text(run.object + ": " + run_line(run)) + "\n";
   if (!summary.failing.empty()) out += "\nFailing, the latest first:\n";
   for (const FailureExplanation& one : summary.failing) {
-    out += "  " + one.object + ": " + failure_line(one) + "\n";
+    out += "  " + shown_text(one.object + ": " + failure_line(one)) + "\n";
   }
   if (!summary.first_queued.empty()) out += "\nNext to run:\n";
   for (const ControllerSummary::Queued& key : summary.first_queued) {
-    out +=
-        "  " + key.object + (key.since ? ", ready for " + format_rounded(*key.since) : std::string()) + "\n";
+    out += "  " + shown_text(key.object) +
+           (key.since ? ", ready for " + format_rounded(*key.since) : std::string()) + "\n";
   }
   return out;
 }

@@ -21,6 +21,7 @@
 #include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/base/error.hpp>
 
+#include "base/shown_text.hpp"
 #include "client/config/access_file.hpp"
 #include "programs/common/program.hpp"
 
@@ -97,8 +98,8 @@ void declare(CLI::App& app, Flags& flags) {
 void log_request(const ek::apiserver::ServedRequest& request) {
   const std::string line = std::string(ek::http::method_name(request.method)) + " " + request.target + " " +
                            (request.status ? std::to_string(request.status) : "dropped") + " " +
-                           (request.user.empty() ? "-" : request.user) + "\n";
-  std::fputs(line.c_str(), stderr);
+                           (request.user.empty() ? "-" : request.user);
+  std::fprintf(stderr, "%s\n", ek::detail::shown_text(line).c_str());
 }
 
 // Moves the token that expires to the tokens with a lifetime.

@@ -22,6 +22,7 @@
 #include <evenkeel/coordination/scope_migrator.hpp>
 #include <evenkeel/coordination/store_url.hpp>
 
+#include "base/shown_text.hpp"
 #include "programs/coordctl/gates.hpp"
 
 namespace evenkeel::program {
@@ -45,8 +46,13 @@ std::shared_ptr<co::Store> open(const CoordFlags& flags) {
   return co::open_store(flags.store, *options);
 }
 
+// Prints one line. Scopes and reasons are what other instances wrote.
+void print_line(const std::string& text) {
+  print(detail::shown_text(text) + "\n");
+}
+
 int refuse(const std::string& why) {
-  std::fprintf(stderr, "coordctl: %s\n", why.c_str());
+  show_problem(why);
   return refused;
 }
 
@@ -114,7 +120,7 @@ class WatchRenderer {
     const co::Overview overview = overviewer_.take(*snapshot, now);
     std::string text = co::text_of(overview, clock.wall_now());
     for (const std::string& line : gates_.lines(*snapshot, actions_of(overview.sets), now)) {
-      text += "gate   " + line + "\n";
+      text += "gate   " + detail::shown_text(line) + "\n";
     }
     return text;
   }
@@ -136,7 +142,7 @@ std::string entries_text(std::size_t count) {
 
 int print_swept(const co::Swept& swept, const std::string& scope) {
   if (!swept.removed) return refuse(swept.why);
-  print("removed " + entries_text(swept.entries) + " of " + scope + "\n");
+  print_line("removed " + entries_text(swept.entries) + " of " + scope);
   return done;
 }
 
@@ -144,13 +150,13 @@ void print_orphans(const std::vector<co::ScopeReport>& reports) {
   std::size_t orphans = 0;
   for (const co::ScopeReport& one : reports) {
     if (!one.moving_to.empty()) {
-      print(one.instance.scope + ": is being moved to " + one.moving_to + " (migrate " + one.instance.scope +
-            " " + one.moving_to + " --any-owner completes that)\n");
+      print_line(one.instance.scope + ": is being moved to " + one.moving_to + " (migrate " +
+                 one.instance.scope + " " + one.moving_to + " --any-owner completes that)");
     }
     if (!one.orphan) continue;
     ++orphans;
-    print(one.instance.scope + ": " + entries_text(one.entries) + ", " +
-          std::string(co::text_of(one.instance.presence)) + "\n");
+    print_line(one.instance.scope + ": " + entries_text(one.entries) + ", " +
+               std::string(co::text_of(one.instance.presence)));
   }
   if (orphans == 0) print("every scope has a live instance\n");
 }
@@ -158,11 +164,15 @@ void print_orphans(const std::vector<co::ScopeReport>& reports) {
 int print_denied(const std::vector<co::Denied>& list) {
   std::string text = "denied:";
   for (const co::Denied& one : list) text += " " + one.scope;
-  print(text + (list.empty() ? " none\n" : "\n"));
+  print_line(text + (list.empty() ? " none" : ""));
   return done;
 }
 
 }  // namespace
+
+void show_problem(const std::string& problem) {
+  std::fprintf(stderr, "coordctl: %s\n", detail::shown_text(problem).c_str());
+}
 
 Target::Target(const CoordFlags& flags) : store(open(flags)), layout(flags.root) {}
 
@@ -186,7 +196,7 @@ int watch(const CoordFlags& flags) {
     try {
       text = renderer.render();
     } catch (const co::StoreUnavailable& error) {
-      text = std::string("store unavailable: ") + error.what() + "\n";
+      text = detail::shown_text(std::string("store unavailable: ") + error.what()) + "\n";
     }
     if (text != last) {
       print((last.empty() ? "" : "\n") + text);
@@ -232,11 +242,11 @@ int migrate(const CoordFlags& flags) {
   const co::Migration migration = migrator.migrate(flags.scope);
   switch (migration.outcome) {
     case co::MigrationOutcome::moved:
-      print("moved " + entries_text(migration.members) + " of " + flags.scope + " to " + flags.to +
-            ", transactions: " + std::to_string(migration.transactions) + "\n");
+      print_line("moved " + entries_text(migration.members) + " of " + flags.scope + " to " + flags.to +
+                 ", transactions: " + std::to_string(migration.transactions));
       return done;
     case co::MigrationOutcome::nothing:
-      print(flags.scope + " has no entries\n");
+      print_line(flags.scope + " has no entries");
       return done;
     case co::MigrationOutcome::refused:
       return refuse(migration.why);

@@ -49,6 +49,9 @@ struct Target {
   coordination::Layout layout;
 };
 
+/// Prints a problem, which may quote what other instances wrote, to standard error.
+void show_problem(const std::string& problem);
+
 int show(const CoordFlags& flags);
 /// Prints the table again whenever it changes; hints of the store shorten the delay.
 int watch(const CoordFlags& flags);

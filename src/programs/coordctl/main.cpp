@@ -122,10 +122,10 @@ int main(int argc, char** argv) {
 #endif
     return chosen(*flags);
   } catch (const std::invalid_argument& error) {
-    std::fprintf(stderr, "coordctl: %s\n", error.what());
+    evenkeel::program::show_problem(error.what());
     return wrong_flag;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "coordctl: %s\n", error.what());
+    evenkeel::program::show_problem(error.what());
     return EXIT_FAILURE;
   }
 }

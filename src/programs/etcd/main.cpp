@@ -9,6 +9,7 @@
 
 #include <evenkeel/testing/etcd_server.hpp>
 
+#include "base/shown_text.hpp"
 #include "programs/common/program.hpp"
 
 namespace {
@@ -36,8 +37,8 @@ void declare(CLI::App& app, Flags& flags) {
 
 void log_request(const ek::apiserver::ServedRequest& request) {
   const std::string line =
-      request.target + " " + (request.status != 0 ? std::to_string(request.status) : "dropped") + "\n";
-  std::fputs(line.c_str(), stderr);
+      request.target + " " + (request.status != 0 ? std::to_string(request.status) : "dropped");
+  std::fprintf(stderr, "%s\n", ek::detail::shown_text(line).c_str());
 }
 
 void serve(Flags& flags) {

@@ -14,6 +14,7 @@
 
 #include "base/files.hpp"
 #include "base/limits.hpp"
+#include "base/shown_text.hpp"
 #include "http/plain_http.hpp"
 #include "http/wire_check.hpp"
 
@@ -90,7 +91,10 @@ std::string explain_target(const ExplainFlags& flags) {
 int explain(const ExplainFlags& flags) {
   const http::Response answer = ask(flags);
   if (answer.status == 200) {
-    std::fwrite(answer.body.data(), 1, answer.body.size(), stdout);
+    // Another version, or another server, may not have escaped it.
+    const std::string shown =
+        evenkeel::detail::shown_text(answer.body, answer.body.size(), evenkeel::detail::LineBreaks::kept);
+    std::fwrite(shown.data(), 1, shown.size(), stdout);
     return EXIT_SUCCESS;
   }
   std::string_view body = answer.body;
@@ -98,8 +102,9 @@ int explain(const ExplainFlags& flags) {
   // Responses of evenkeel contain a sentence with the known names instead.
   const std::string_view hint =
       answer.headers.find("X-Evenkeel-Explain") != nullptr ? std::string_view() : hint_for(answer.status);
-  std::fprintf(stderr, "evenkeel explain: %s answered %d: %.*s%.*s\n", flags.url.c_str(), answer.status,
-               static_cast<int>(body.size()), body.data(), static_cast<int>(hint.size()), hint.data());
+  std::fprintf(stderr, "evenkeel explain: %s answered %d: %s%.*s\n", flags.url.c_str(), answer.status,
+               evenkeel::detail::shown_text(body, limits::status_bytes).c_str(),
+               static_cast<int>(hint.size()), hint.data());
   return EXIT_FAILURE;
 }
 

@@ -10,6 +10,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/shown_text.hpp"
 #include "programs/evenkeel/explain.hpp"
 #include "programs/evenkeel/scaffold/new_project.hpp"
 #include "programs/evenkeel/types/types.hpp"
@@ -78,14 +79,19 @@ std::string command_problem(const CLI::App& app, const std::string& word) {
   return word.starts_with('-') ? "" : "\"" + word + "\" is not a command; there are: " + names;
 }
 
+// Shows an error, which may quote what a server or a file has.
+void show_error(const char* command, const std::exception& error) {
+  std::fprintf(stderr, "evenkeel %s: %s\n", command, evenkeel::detail::shown_text(error.what()).c_str());
+}
+
 int run(const char* command, const std::function<int()>& action) {
   try {
     return action();
   } catch (const std::invalid_argument& error) {
-    std::fprintf(stderr, "evenkeel %s: %s\n", command, error.what());
+    show_error(command, error);
     return wrong_flag;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "evenkeel %s: %s\n", command, error.what());
+    show_error(command, error);
     return EXIT_FAILURE;
   }
 }

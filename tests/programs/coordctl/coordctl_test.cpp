@@ -99,6 +99,17 @@ TEST_F(Coordctl, DeniesAllowsAndUnlocks) {
   EXPECT_EQ(lock.take().epoch, 2U);
 }
 
+TEST_F(Coordctl, ShowsWhatATerminalWouldObey) {
+  registry.renew(Mode::global);
+  ok("deny dc1 --reason=\"$(printf '\\033[2J\\nFORGED')\" --as=\"$(printf '\\033]0;OWNED\\007eve')\"");
+  const std::string text = ok("show");
+  EXPECT_THAT(text, HasSubstr(R"(denied  dc1 by \x1b]0;OWNED\x07eve, )"));
+  EXPECT_THAT(text, HasSubstr(R"(ago: \x1b[2J\nFORGED)"));
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  put(layout.member("pendingForRestart", "d\x1b[2Jc", "log-1"));
+  EXPECT_THAT(ok("janitor"), HasSubstr(R"(d\x1b[2Jc: 1 entry, absent)"));
+}
+
 TEST_F(Coordctl, MovesAScopeOnlyOnAClearWord) {
   registry.renew(Mode::global);
   put(layout.member("pendingForRestart", "dc1", "dc1-log-1"));

@@ -72,6 +72,26 @@ TEST(ExplainProgramConcurrency, KeepsNoEndlessAnswer) {
   }
 }
 
+// The server may be another version of the operator, or another program behind the port.
+TEST(ExplainProgramConcurrency, ShowsWhatATerminalWouldObey) {
+  const auto output_of = [](int status, std::string body) {
+    const ScriptedServer server([&](Connection& connection) {
+      while (connection.read_request()) connection.respond(status, body);
+    });
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
+    explain({.url = server.url()});
+    return ::testing::internal::GetCapturedStdout() + ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(output_of(200, "one\x1b]0;x\x07\r\n\u202etwo\u009b\n"),
+            "one\\x1b]0;x\\x07\\r\n\\u202etwo\\u009b\n");
+  const std::string long_text = std::string(10'000, 'x') + "\n";
+  EXPECT_EQ(output_of(200, long_text), long_text);
+  const std::string refusal = output_of(500, "\x1b[2Jone\ntwo" + long_text);
+  EXPECT_NE(refusal.find(" answered 500: \\x1b[2Jone\\ntwoxxx"), std::string::npos) << refusal;
+  EXPECT_LT(refusal.size(), 4'300U);
+}
+
 TEST(ExplainProgramConcurrency, SpeaksTlsWithTheAuthorityOfAFile) {
   const Authority authority("test-ca");
   const Pem pem = authority.issue_server("IP:127.0.0.1");

@@ -60,6 +60,14 @@ TEST(CxxText, EscapesWhatALiteralCannotHave) {
   EXPECT_EQ(literal("\xc3\xa4"), "\"\xc3\xa4\"");
 }
 
+TEST(CxxText, ALiteralShowsTheDirectionOfItsText) {
+  EXPECT_EQ(literal("^user\u202E \u2066// only admins\u2069 \u2066$"),
+            R"("^user\u202e \u2066// only admins\u2069 \u2066$")");
+  EXPECT_EQ(literal("\u061c\u200e\u2028\u0085\xff"), R"("\u061c\u200e\u2028\u0085\377")");
+  EXPECT_STREQ("\u202e\u0085", "\xe2\x80\xae\xc2\x85") << "what the compiler makes of the escapes";
+  EXPECT_EQ(comment("safe \u202e\u061ctext", ""), "/// safe text\n");
+}
+
 TEST(CxxText, LetsNoCommentEscape) {
   EXPECT_EQ(comment("One\\\nint x;", ""), "/// One\\ int x;\n");
   EXPECT_EQ(comment("ends in \\", ""), "/// ends in \\ .\n");
