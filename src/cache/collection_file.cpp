@@ -6,13 +6,14 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
-#include <fcntl.h>
 #include <functional>
 #include <memory>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
 #include <zstd.h>
+
+#include "base/files.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -23,11 +24,6 @@ constexpr std::string_view format_line = "evenkeel collection 1\n";
 constexpr std::size_t max_record_bytes = std::size_t{256} << 20;
 constexpr std::size_t piece_bytes = std::size_t{1} << 17;
 constexpr int compression_level = 1;
-
-struct CloseFile {
-  void operator()(std::FILE* file) const noexcept { static_cast<void>(std::fclose(file)); }
-};
-using FileHandle = std::unique_ptr<std::FILE, CloseFile>;
 
 std::string text_of_errno(int error) {
   return std::generic_category().message(error);
@@ -198,16 +194,6 @@ CollectionCopy read_records(RecordReader& reader, const CollectionIdentity& iden
   throw CollectionFileError(path.string() + ": " + problem);
 }
 
-FileHandle open_for_writing(const std::filesystem::path& path) {
-  static_cast<void>(::unlink(path.c_str()));
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file < 0) fail(path, text_of_errno(errno));
-  FileHandle handle(::fdopen(file, "wb"));
-  if (!handle) ::close(file);
-  if (!handle) fail(path, text_of_errno(errno));
-  return handle;
-}
-
 }  // namespace
 
 CollectionFile::CollectionFile(const std::filesystem::path& directory, CollectionIdentity identity)
@@ -216,9 +202,10 @@ CollectionFile::CollectionFile(const std::filesystem::path& directory, Collectio
       path_(directory / name_of(identity_, identity_text_)) {}
 
 std::optional<CollectionCopy> CollectionFile::read(const ReadOptions& options) const {
-  const FileHandle file(std::fopen(path_.c_str(), "rbe"));
-  if (!file && errno == ENOENT) return std::nullopt;
-  if (!file) fail(path_, text_of_errno(errno));
+  std::string problem;
+  const OpenFile file = open_file(path_, FileRule::own, problem);
+  if (!file && is_missing(problem)) return std::nullopt;
+  if (!file) fail(path_, problem);
   try {
     RecordReader reader(file.get());
     return read_records(reader, identity_, identity_text_, options);
@@ -229,11 +216,9 @@ std::optional<CollectionCopy> CollectionFile::read(const ReadOptions& options) c
 
 std::optional<std::size_t> CollectionFile::write(std::string_view version, const StoreSnapshot& objects,
                                                  std::size_t max_bytes) const {
-  std::filesystem::path draft = path_;
-  draft += ".new";
-  FileHandle file = open_for_writing(draft);
   try {
-    RecordWriter writer(file.get(), max_bytes);
+    FileReplacement draft(path_);
+    RecordWriter writer(draft.file(), max_bytes);
     writer.put(identity_text_);
     writer.put(version);
     writer.put(std::to_string(objects.size()));
@@ -243,15 +228,12 @@ std::optional<std::size_t> CollectionFile::write(std::string_view version, const
     }
     if (!writer.is_full()) writer.finish();
     if (writer.is_full()) {
-      ::unlink(draft.c_str());
       ::unlink(path_.c_str());
       return std::nullopt;
     }
-    if (std::fclose(file.release()) != 0 || ::rename(draft.c_str(), path_.c_str()) != 0)
-      throw CollectionFileError(text_of_errno(errno));
+    draft.commit();
     return writer.bytes();
-  } catch (const CollectionFileError& error) {
-    ::unlink(draft.c_str());
+  } catch (const Error& error) {
     fail(path_, error.what());
   }
 }

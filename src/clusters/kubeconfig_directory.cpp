@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -13,6 +9,8 @@
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/base/text_hash.hpp>
 #include <evenkeel/clusters/kubeconfig_directory.hpp>
+
+#include "base/files.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -28,15 +26,6 @@ std::string cluster_of_file(std::string file) {
     }
   }
   return file;
-}
-
-// Throws Error.
-std::string read_kubeconfig(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  if (stream) text << stream.rdbuf();
-  if (!stream) throw Error(file.string() + ": cannot be read: " + std::strerror(errno));
-  return std::move(text).str();
 }
 
 /// Looks at the directory again and again; used by the thread of run().
@@ -119,7 +108,7 @@ void KubeconfigDirectory::refuse(const std::string& file, const std::string& pro
 void KubeconfigDirectory::look_at(const std::string& file, ClusterSink& sink) {
   const std::string path = (fs::path(directory_) / file).string();
   try {
-    const std::string text = read_kubeconfig(path);
+    const std::string text = detail::read_file(path, detail::FileRule::regular);
     const std::string version = std::to_string(text_hash(text));
     Seen& seen = seen_[file];
     if (seen.version == version) return;

@@ -2,10 +2,11 @@
 #include "http/tls_files.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
+#include "base/files.hpp"
 #include "http/deadline_clock.hpp"
 #include "http/pair_check.hpp"
 
@@ -21,11 +22,12 @@ constexpr Duration pause_after_unusable = std::chrono::seconds{1};
 /// cannot be read.
 std::string data_or_file(const std::string& data, const std::string& path, const char* what) {
   if (!data.empty() || path.empty()) return data;
-  std::ifstream file(path, std::ios::binary);
-  std::string content(std::istreambuf_iterator<char>(file), {});
-  if (!file.good() && !file.eof()) throw std::runtime_error(std::string("cannot read ") + what + " " + path);
-  if (content.empty()) throw std::runtime_error(std::string(what) + " " + path + " is missing or empty");
-  return content;
+  std::string problem;
+  std::optional<std::string> content =
+      evenkeel::detail::read_file(path, problem, evenkeel::detail::FileRule::regular);
+  if (!content) throw std::runtime_error(std::string("cannot read ") + what + " " + path);
+  if (content->empty()) throw std::runtime_error(std::string(what) + " " + path + " is missing or empty");
+  return std::move(*content);
 }
 
 /// Returns the name of what data_or_file() returns, for errors.

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <sys/stat.h>
 #include <zstd.h>
 
 #include <gmock/gmock.h>
@@ -159,6 +160,23 @@ TEST_F(CollectionFiles, ACopyThatIsTooLargeIsNotWritten) {
 TEST_F(CollectionFiles, ACopyWithTooManyBytesIsNotRead) {
   file.write("1", objects(100), plenty);
   EXPECT_THAT(refusal(5000), HasSubstr("its objects have more than 5000 bytes"));
+}
+
+// Others may be able to write the directory, such as that of a volume.
+TEST_F(CollectionFiles, OnlyAnOwnFileIsRead) {
+  file.write("1", objects(1), plenty);
+  const std::string path = file.path().string();
+  fs::permissions(path, fs::perms::others_write, fs::perm_options::add);
+  EXPECT_EQ(refusal(), path + ": everybody can write it");
+  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
+  fs::rename(path, directory / "elsewhere");
+  fs::create_symlink(directory / "elsewhere", path);
+  EXPECT_EQ(refusal(), path + ": it is a symbolic link");
+  fs::remove(path);
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(refusal(), path + ": it is not a regular file") << "nobody is waited for";
+  file.write("2", objects(1), plenty);
+  EXPECT_EQ(file.read({.max_bytes = plenty})->version, "2") << "the next copy takes its place";
 }
 
 TEST_F(CollectionFiles, AFailedWriteNamesTheFile) {

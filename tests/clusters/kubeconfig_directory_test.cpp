@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <stop_token>
 #include <string>
+#include <sys/stat.h>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -126,6 +127,36 @@ TEST_F(KubeconfigDirectory, LooksAgainAtAFileThatNamesOneThatComesLater) {
   write("." + ca, "PEM");
   EXPECT_EQ(look(), Said{"offer eu https://eu"});
   EXPECT_EQ(look(), Said{});
+}
+
+TEST_F(KubeconfigDirectory, KnowsTheSizeOfAFileBeforeItReadsIt) {
+  write("eu", "");
+  std::filesystem::resize_file(directory.path / "eu", std::uintmax_t{1} << 40);  // more than there is memory
+  EXPECT_EQ(look(), Said{});
+  EXPECT_EQ(errors(), Said{"ERROR clusters: a kubeconfig cannot be used error=" + path("eu") +
+                           " cannot be read: longer than 8388608 bytes"});
+}
+
+TEST_F(KubeconfigDirectory, FollowsTheLinksOfAMountedSecret) {
+  std::filesystem::create_directory(directory.path / "..2026");
+  write("..2026/eu", kubeconfig("https://eu"));
+  std::filesystem::create_symlink("..2026", directory.path / "..data");
+  std::filesystem::create_symlink("..data/eu", directory.path / "eu");
+  EXPECT_EQ(look(), Said{"offer eu https://eu"});
+  EXPECT_EQ(errors(), Said{});
+}
+
+TEST_F(KubeconfigDirectory, WaitsForNoPipeThatAKubeconfigNames) {
+  const std::string named = "    server: https://eu\n";
+  std::string text = kubeconfig("https://eu");
+  text.replace(text.find(named), named.size(), named + "    certificate-authority: .pipe\n");
+  ASSERT_EQ(::mkfifo(path(".pipe").c_str(), 0600), 0);
+  write("eu", text);
+  EXPECT_EQ(look(), Said{});
+  ASSERT_EQ(errors().size(), 1U);
+  EXPECT_NE(errors().front().find(path(".pipe") + " cannot be read: it is not a regular file"),
+            std::string::npos)
+      << errors().front();
 }
 
 TEST_F(KubeconfigDirectory, RefusesAFileWhoseNameIsNoneOfACluster) {

@@ -227,6 +227,28 @@ TEST_F(RunTest, RefusesARecordThatItCannotRead) {
                 ".no cannot be read: No such file or directory\nSee demo-operator --help.\n");
 }
 
+// Another user of the machine may have prepared the place.
+TEST_F(RunTest, WritesARecordIntoAFileOfItsOwn) {
+  serve();
+  install_crd();
+  const std::string victim = write_file("victim.txt", "precious\n");
+  const std::string record = victim + ".record";
+  ASSERT_EQ(::symlink(victim.c_str(), (record + ".new").c_str()), 0);
+  const auto child = start({"--kubeconfig", kubeconfig, "--access-record", record});
+  child->wait_for_line("workers started");
+  child->signal(SIGTERM);
+  EXPECT_EQ(child->wait(), 0) << child->log();
+  EXPECT_EQ(content_of(victim), "precious\n");
+  EXPECT_THAT(content_of(record), HasSubstr("list demo.evenkeel.dev demos - -\n"));
+  struct stat found {};
+  ASSERT_EQ(::lstat(record.c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode, static_cast<mode_t>(S_IFREG | S_IRUSR | S_IWUSR));
+  ASSERT_EQ(::chmod(record.c_str(), 0666), 0);
+  EXPECT_EQ(run_to_end({"--access-record", record}, 2)->log(),
+            "demo-operator: --access-record: " + record +
+                " cannot be read: everybody can write it\nSee demo-operator --help.\n");
+}
+
 TEST_F(RunTest, ShardsAreChosenByFlags) {
   serve();
   install_crd();

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/config/access_file.hpp"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <optional>
 #include <stdexcept>
 
@@ -18,7 +15,9 @@ namespace detail {
 
 AccessRecord read_accesses(const std::string& path, MissingFile missing) {
   std::string problem;
-  const std::optional<std::string> text = read_file(path, problem);
+  // A record that is added to is replaced by an own file; one that is only read may be anybody's.
+  const FileRule rule = missing == MissingFile::empty ? FileRule::own : FileRule::named;
+  const std::optional<std::string> text = read_file(path, problem, rule);
   if (!text && missing == MissingFile::empty && is_missing(problem)) return {};
   if (!text) throw std::invalid_argument("--access-record: " + path + " cannot be read: " + problem);
   try {
@@ -34,15 +33,11 @@ void write_accesses(const std::string& path, const AccessRecord& accesses, const
   const std::string text = "# Requests of " + program +
                            ": verb, API group, resource, namespace and name; - is none, * are various.\n" +
                            all.str();
-  const std::string temporary = path + ".new";
-  std::FILE* file = std::fopen(temporary.c_str(), "we");
-  bool written = file != nullptr;
-  if (file != nullptr) {
-    written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-    written = std::fclose(file) == 0 && written;
+  try {
+    replace_file(path, text);
+  } catch (const Error& error) {
+    throw Error("--access-record: " + path + " cannot be written: " + error.what());
   }
-  if (!written || std::rename(temporary.c_str(), path.c_str()) != 0)
-    throw Error("--access-record: " + path + " cannot be written: " + std::strerror(errno));
 }
 
 }  // namespace detail

@@ -12,7 +12,7 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-/// Treatment of a file that does not exist.
+/// Treatment of a file that does not exist. A program adds to one that may be missing: it must be its own.
 enum class MissingFile : std::uint8_t { error, empty };
 
 /// Returns the record in the file. Throws std::invalid_argument beginning with "--access-record: ".

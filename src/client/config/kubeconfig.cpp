@@ -86,7 +86,7 @@ class Reader {
     std::string path = relative_to(text(name), file_);
     if (files_ == NamedFiles::untouched) return path;
     std::string problem;
-    if (!read_file(path, problem)) fail(name, path + " cannot be read: " + problem);
+    if (!read_file(path, problem, FileRule::regular)) fail(name, path + " cannot be read: " + problem);
     return path;
   }
 
