@@ -121,6 +121,22 @@ TEST(AccessRecord, IsReadAsItWasWritten) {
   EXPECT_EQ(AccessRecord::parse("# a comment\n\n" + record.str(), "f"), record);
 }
 
+// The names of a request are somebody else's text, such as the field of an object that names another.
+TEST(AccessRecord, ANameIsNeverALine) {
+  for (const std::string name : {"x\nget - secrets * *\nescalate rbac.authorization.k8s.io clusterroles * *",
+                                 "a b", "-", "50%", "%20", "a\tb\r", "\u202e\u0085", "#a", "\x7f"}) {
+    AccessRecord record;
+    record.add(Access{"get", "", "configmaps", "n", name});
+    record.add(Access{"get", name, name, name, "x"});
+    const std::string text = record.str();
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2) << text;
+    EXPECT_EQ(AccessRecord::parse(text, "f"), record) << text;
+  }
+  AccessRecord record;
+  record.add(Access{"get", "", "clusterroles", "", "a b\n-\u00fc"});
+  EXPECT_EQ(record.str(), "get - clusterroles - a%20b%0A-%C3%BC\n");
+}
+
 TEST(AccessRecord, IsBounded) {
   AccessRecord record;
   for (int object = 0; object < 1000; ++object)
@@ -146,6 +162,17 @@ TEST(AccessRecord, NamesTheLineThatItCannotRead) {
             "access.txt:2: expected VERB GROUP RESOURCE NAMESPACE NAME, found \"get - pods n\"");
   EXPECT_EQ(problem("get - pods n web more"),
             "access.txt:1: expected VERB GROUP RESOURCE NAMESPACE NAME, found \"get - pods n web more\"");
+  EXPECT_EQ(problem(("get \x1b[2J" + std::string(100, 'x')).c_str()),
+            "access.txt:1: expected VERB GROUP RESOURCE NAMESPACE NAME, found \"get \\x1b[2J" +
+                std::string(52, 'x') + "... (108 bytes)\"");
+}
+
+TEST(AccessRecord, HasABoundedNumberOfKinds) {
+  AccessRecord record;
+  for (int kind = 0; kind < 2000; ++kind)
+    record.add(Access{"get", "group-" + std::to_string(kind), "foos", "", ""});
+  EXPECT_EQ(record.accesses().size(), 1000U);
+  EXPECT_TRUE(record.add({"get", "group-0", "foos", "", "x"})) << "of a kind that it has";
 }
 
 TEST(Access, OfAPatchThatMadeAnObjectIncludesItsCreation) {
@@ -223,6 +250,20 @@ TEST(AccessRecorder, RecordsEachWayToSend) {
             "patch - configmaps n c\nwatch - pods - -\n");
   recorder->clear();
   EXPECT_TRUE(recorder->record().empty());
+}
+
+// "*" stands for various ones in a record: the author of a name must not widen what is granted.
+TEST(AccessRecorder, LeavesOutWhatIsNoName) {
+  AccessRecorder recorder;
+  for (const std::string target :
+       {"/api/v1/namespaces/n/configmaps/*", "/api/v1/namespaces/n/configmaps/%2A", "/apis/%2A/v1/foos",
+        "/apis/a.dev/v1/%2A", "/api/v1/namespaces/%2A/configmaps/x",
+        "/api/v1/configmaps?fieldSelector=metadata.name%3D%2A"})
+    recorder.add({.target = target}, 200);
+  recorder.add({.target = "/api/v1/namespaces/n/configmaps/" + std::string(254, 'x')}, 200);
+  EXPECT_TRUE(recorder.record().empty()) << recorder.record().str();
+  recorder.add({.target = "/api/v1/namespaces/n/configmaps/x%0Aget%20-%20secrets%20%2A%20%2A"}, 404);
+  EXPECT_EQ(recorder.record().str(), "get - configmaps n x%0Aget%20-%20secrets%20*%20*\n");
 }
 
 TEST(AccessRecorder, RecordsAWebSocketThatIsStarted) {

@@ -49,6 +49,26 @@ TEST(RestRequest, RefusesInvalidPathSegments) {
   EXPECT_THROW(target_of({.resource = {"", "", "Pod", "pods"}}), std::invalid_argument);
 }
 
+TEST(RestRequest, RefusesControlCharactersInNames) {
+  const auto refusal = [](const std::string& name) -> std::string {
+    try {
+      return target_of({.resource = pods, .namespace_ = "a", .name = name});
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(refusal("x\nget - secrets * *"), R"(name "x\nget - secrets * *" cannot be part of a path)");
+  EXPECT_EQ(refusal("\x1b[31mred"), R"(name "\x1b[31mred" cannot be part of a path)");
+  EXPECT_EQ(refusal(std::string("a\0b", 3)), R"(name "a\x00b" cannot be part of a path)");
+  EXPECT_EQ(refusal("a\x7f"), R"(name "a\x7f" cannot be part of a path)");
+  EXPECT_EQ(refusal("\u009b31m"), R"(name "\u009b31m" cannot be part of a path)");
+  EXPECT_EQ(refusal("\xff"), R"(name "\xff" cannot be part of a path)");
+  EXPECT_EQ(refusal("/" + std::string(1000, 'x')),
+            "name \"/" + std::string(252, 'x') + "... (1001 bytes)\" cannot be part of a path");
+  EXPECT_EQ(refusal("a b"), "/api/v1/namespaces/a/pods/a%20b") << "as a ClusterRole may be named";
+  EXPECT_EQ(refusal("\u202e"), "/api/v1/namespaces/a/pods/%E2%80%AE") << "an object may have it";
+}
+
 TEST(RestRequest, HasAReadableDescription) {
   using http::Method;
   EXPECT_EQ(describe({.resource = pods, .namespace_ = "a", .name = "b"}), "get Pod a/b");

@@ -17,7 +17,8 @@ namespace evenkeel {
 inline namespace v0 {
 
 /// A set of accesses of bounded size: more than 16 names of a resource in a namespace count as "*", and so do
-/// more than 16 namespaces. Regular. Thread safety: like standard containers.
+/// more than 16 namespaces; of more than 1,000 pairs of a verb and a resource, later ones are left out.
+/// Regular. Thread safety: like standard containers.
 class EVENKEEL_API AccessRecord {
  public:
   AccessRecord() = default;
@@ -31,7 +32,8 @@ class EVENKEEL_API AccessRecord {
   /// Returns the accesses, sorted by verb, group, resource, namespace and name.
   std::vector<Access> accesses() const;
   bool empty() const noexcept { return kinds_.empty(); }
-  /// Returns a line for each access: verb, group, resource, namespace and name, "-" for an empty one.
+  /// Returns a line for each access: verb, group, resource, namespace and name, "-" for an empty one. Bytes
+  /// other than visible ASCII, and '%', are percent-encoded, so that no name is more than a word.
   std::string str() const;
   bool operator==(const AccessRecord&) const = default;
 

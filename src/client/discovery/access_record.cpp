@@ -3,37 +3,56 @@
 
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/client/access_record.hpp>
+#include <evenkeel/http/message.hpp>
+
+#include "base/shown_text.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace {
 
+constexpr std::size_t most_kinds = 1000;
 constexpr std::size_t most_names = 16;
 constexpr std::size_t most_namespaces = 16;
 const std::string various = "*";
 
+constexpr std::size_t quoted_bytes = 60;
+
+// Returns one word of a line: only visible characters of ASCII stand for themselves.
 std::string word(const std::string& text) {
-  return text.empty() ? "-" : text;
+  if (text.empty()) return "-";
+  if (text == "-") return "%2D";
+  std::string out;
+  for (const char& c : text)
+    out += c > ' ' && c <= '~' && c != '%' ? std::string(1, c) : http::percent_encode({&c, 1});
+  return out;
+}
+
+std::string text_of_word(const std::string& word) {
+  return word == "-" ? std::string() : http::percent_decode(word);
 }
 
 // Throws what is wrong with the line, without its number.
 Access parse_line(const std::string& line, const std::string& where) {
   std::istringstream words(line);
-  Access access;
-  std::string more;
-  words >> access.verb >> access.group >> access.resource >> access.namespace_ >> access.name;
-  if (access.name.empty() || (words >> more))
-    throw DecodeError(where, "expected VERB GROUP RESOURCE NAMESPACE NAME, found \"" + line + "\"");
-  for (std::string* each : {&access.group, &access.namespace_, &access.name}) {
-    if (*each == "-") each->clear();
-  }
-  return access;
+  std::string verb, group, resource, namespace_, name, more;
+  words >> verb >> group >> resource >> namespace_ >> name;
+  if (name.empty() || (words >> more))
+    throw DecodeError(where, "expected VERB GROUP RESOURCE NAMESPACE NAME, found \"" +
+                                 detail::shown_text(line, quoted_bytes) + "\"");
+  return {.verb = text_of_word(verb),
+          .group = text_of_word(group),
+          .resource = text_of_word(resource),
+          .namespace_ = text_of_word(namespace_),
+          .name = text_of_word(name)};
 }
 
 }  // namespace
 
 bool AccessRecord::add(const Access& access) {
-  auto& namespaces = kinds_[{access.verb, access.group, access.resource}];
+  const Kind kind{access.verb, access.group, access.resource};
+  if (kinds_.size() >= most_kinds && !kinds_.contains(kind)) return false;
+  auto& namespaces = kinds_[kind];
   if (namespaces.contains(various)) return false;
   Names& names = namespaces[access.namespace_];
   if (namespaces.size() > most_namespaces) {
@@ -62,8 +81,8 @@ std::vector<Access> AccessRecord::accesses() const {
 std::string AccessRecord::str() const {
   std::string text;
   for (const Access& access : accesses()) {
-    text += access.verb + " " + word(access.group) + " " + access.resource + " " + word(access.namespace_) +
-            " " + word(access.name) + "\n";
+    text += word(access.verb) + " " + word(access.group) + " " + word(access.resource) + " " +
+            word(access.namespace_) + " " + word(access.name) + "\n";
   }
   return text;
 }

@@ -1,18 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdexcept>
+#include <string_view>
 
 #include <evenkeel/api/patch.hpp>
 #include <evenkeel/client/rest_request.hpp>
+
+#include "base/shown_text.hpp"
+#include "base/utf8.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace {
 
+constexpr std::size_t longest_shown = 253;  // bytes of the longest name of an object
+
+/// Returns true if the text has a control character, or is not UTF-8.
+bool has_control(std::string_view text) {
+  while (!text.empty()) {
+    const auto [bytes, hidden] = detail::first_character(text);
+    if (hidden && (bytes == 1 || detail::is_control(detail::utf8_code(text.substr(0, bytes))))) return true;
+    text.remove_prefix(bytes);
+  }
+  return false;
+}
+
 /// Returns "/segment". Rejects the same names as client-go's IsValidPathSegmentName, which the server
-/// rejects, too.
+/// rejects, too, and names with control characters: they come from somebody else's text, and would end up in
+/// the logs of all servers on the way.
 std::string segment(const std::string& text, const char* what) {
-  if (text.empty() || text == "." || text == ".." || text.find_first_of("/%") != std::string::npos) {
-    throw std::invalid_argument(std::string(what) + " \"" + text + "\" cannot be part of a path");
+  if (text.empty() || text == "." || text == ".." || text.find_first_of("/%") != std::string::npos ||
+      has_control(text)) {
+    throw std::invalid_argument(std::string(what) + " \"" + detail::shown_text(text, longest_shown) +
+                                "\" cannot be part of a path");
   }
   return "/" + http::percent_encode(text);
 }
