@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
+#include <cstdint>
 #include <stdexcept>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "base/files.hpp"
 #include "base/free_memory.hpp"
 #include "base/limits.hpp"
+#include "base/repeated_line.hpp"
 #include "webhook/taken_path.hpp"
 #include "webhook/webhook_meter.hpp"
 #include "webhook/x509.hpp"
@@ -39,6 +41,29 @@ http::ServerOptions server_options(const WebhookServerOptions& options,
           .max_connections_of_peer = connections,
           .max_body = max_review_size};
 }
+
+/// Logs the failures of one webhook. Any peer can cause those of requests that are no reviews; they must not
+/// hide those of functions that threw.
+class Failures {
+ public:
+  Failures(Log log, std::string path) : log_(std::move(log)), path_(std::move(path)) {}
+
+  void on_failure(const std::string& failure, bool threw, TimePoint now) {
+    std::int64_t times = 0;
+    {
+      MutexLock lock(mutex_);
+      times = (threw ? threw_ : refused_).on_line(now);
+    }
+    if (times > 0) log_.error("a webhook failed", {{"webhook", path_}, {"error", failure}, {"times", times}});
+  }
+
+ private:
+  const Log log_;
+  const std::string path_;
+  Mutex mutex_;
+  detail::RepeatedLine threw_ EVENKEEL_GUARDED_BY(mutex_);
+  detail::RepeatedLine refused_ EVENKEEL_GUARDED_BY(mutex_);
+};
 
 std::string without_chain(const std::string& certificate) {
   const std::vector<std::string> chain = detail::split_bundle(certificate);
@@ -150,8 +175,9 @@ class WebhookServer::Impl {
 
   void serve(const std::string& path, detail::WebhookKind kind, Answer answer) {
     meter_->add(path);
+    const auto failures = std::make_shared<Failures>(log_, path);
     server_.route(site, path,
-                  [meter = meter_, clock = clock_, log = log_, path, kind,
+                  [meter = meter_, clock = clock_, failures, path, kind,
                    answer = std::move(answer)](const http::ServerCall& call) {
                     meter->began(path);
                     const TimePoint began = clock->now();
@@ -159,7 +185,7 @@ class WebhookServer::Impl {
                     http::Response response = answer(call.request, failure);
                     if (!failure.empty()) {
                       if (response.status == 200) meter->threw(kind);
-                      log.error("a webhook failed", {{"webhook", path}, {"error", failure}});
+                      failures->on_failure(failure, response.status == 200, began);
                     }
                     meter->ended(path, response.status, clock->now() - began);
                     if (call.request.body.size() >= limits::large_body) detail::return_free_memory();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <future>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -22,6 +23,7 @@
 #include <evenkeel/base/mutex.hpp>
 #include <evenkeel/http/curl_transport.hpp>
 #include <evenkeel/metrics/text.hpp>
+#include <evenkeel/testing/log_recorder.hpp>
 #include <evenkeel/webhook/answer.hpp>
 #include <evenkeel/webhook/webhook_server.hpp>
 
@@ -55,9 +57,10 @@ http::Request review_of(const char* path, const char* image) {
 }
 
 struct Running {
-  explicit Running(std::size_t workers = 2, std::size_t max_waiting = 256)
+  explicit Running(std::size_t workers = 2, std::size_t max_waiting = 256,
+                   WebhookServerEnvironment environment = {})
       : server({.address = "127.0.0.1:0", .workers = workers, .max_waiting = max_waiting},
-               detail::make_serving(authority, {"127.0.0.1"}, today())) {}
+               detail::make_serving(authority, {"127.0.0.1"}, today()), std::move(environment)) {}
 
   http::TlsPair authority = detail::make_authority("test", today());
   WebhookServer server;
@@ -124,6 +127,31 @@ TEST(WebhookServerConcurrency, AnswersOverTlsAndCounts) {
       metrics.str(),
       HasSubstr(
           R"(controller_runtime_webhook_requests_total{code="200",webhook="/validate-demo-example-com-v2-website"} 2)"));
+}
+
+// Any peer can send requests that are no reviews; their lines must neither fill the log nor hide others.
+TEST(WebhookServerConcurrency, LogsFailuresOnceAMinute) {
+  const auto clock = std::make_shared<ManualClock>();
+  const auto log = std::make_shared<testing::LogRecorder>();
+  Running running(2, 256, {.log = Log(log), .clock = clock});
+  running.server.add(webhook_for<Website>().validates(
+      [](const Validation<Website>&) -> ValidationResult { throw std::runtime_error("no database"); }));
+  running.server.start();
+  const auto forge = [&] {
+    http::Request request = review_of("/validate-demo-example-com-v2-website", "x");
+    request.body = "no review";
+    return running.send(std::move(request)).status;
+  };
+  for (int request = 0; request < 5; ++request) EXPECT_NE(forge(), 200);
+  EXPECT_EQ(log->lines_with("a webhook failed").size(), 1U);
+  running.post("one");
+  running.post("two");
+  const auto lines = log->lines_with("a webhook failed");
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_THAT(lines[1], AllOf(HasSubstr("no database"), HasSubstr("times=1")));
+  clock->advance(60s);
+  forge();
+  EXPECT_THAT(log->lines_with("a webhook failed").back(), HasSubstr("times=5"));
 }
 
 TEST(WebhookServerConcurrency, AnswersOthersWhileAFunctionIsSlow) {
