@@ -562,6 +562,61 @@ TEST_F(ClientLists, AnExpiredTokenRestartsTheListWithoutPaging) {
   EXPECT_EQ(sent(), "GET /apis/test.dev/v1/widgets?resourceVersion=5");
 }
 
+// A server that pages whatever is asked for would be asked forever.
+TEST_F(ClientLists, AnExpiredTokenRestartsTheListOnce) {
+  for (int i = 0; i < 2; ++i) {
+    transport->reply(200, page({"a", "b"}, "t1"));
+    transport->reply(410, status_body(410, "Expired"));
+  }
+  EXPECT_THAT(error_of([&] { client.list<Widget>(); }), HasSubstr("list Widget: 410 Expired"));
+  EXPECT_EQ(transport->requests().size(), 4U);
+}
+
+TEST_F(ClientLists, AllPagesShareOneTimeLimit) {
+  const std::vector<std::pair<CallOptions, const char*>> limits = {
+      {{.timeout = 3s}, "typed"}, {{.timeout = 3s}, "dynamic"}, {{.deadline = clock->now() + 11s}, "typed"}};
+  transport->on_request = [&](const http::Request&) { clock->advance(2s); };
+  for (const auto& [limit, kind] : limits) {
+    const std::size_t before = transport->requests().size();
+    for (int i = 0; i < 2; ++i) transport->reply(200, page({"a"}, "t" + std::to_string(i)));
+    const Client limited = client.with(limit);
+    const std::string error = error_of([&, kind = std::string_view(kind)] {
+      if (kind == "typed") {
+        limited.list<Widget>();
+      } else {
+        limited.resource(Widget::resource).list();
+      }
+    });
+    EXPECT_EQ(error, "list Widget: deadline exceeded") << kind;
+    const auto requests = transport->requests();
+    ASSERT_EQ(requests.size(), before + 2) << kind;
+    EXPECT_EQ(requests[before].deadline, requests[before + 1].deadline) << kind;
+  }
+}
+
+TEST_F(ClientCompletions, AllPagesShareOneTimeLimit) {
+  transport->on_request = [&](const http::Request&) { clock->advance(2s); };
+  for (int i = 0; i < 2; ++i) transport->reply(200, page({"a"}, "t" + std::to_string(i)));
+  std::string error;
+  client.with({.timeout = 3s}).start(calls::list<Widget>({}), [&](Outcome<List<Widget>> outcome) {
+    error = error_of([&] { outcome.value(); });
+  });
+  EXPECT_EQ(error, "list Widget: deadline exceeded");
+  EXPECT_EQ(transport->requests().size(), 2U);
+}
+
+TEST_F(ClientEdits, TheReadAndThePatchShareOneTimeLimit) {
+  transport->on_request = [&](const http::Request&) { clock->advance(4s); };
+  transport->reply(200, web);
+  const Snapshot<Widget> known(client.with({.timeout = 5s}).get<Widget>(key));
+  const Snapshot<Widget> bare{Widget(*known)};
+  transport->reply(200, web);
+  EXPECT_EQ(error_of([&] {
+              client.with({.timeout = 3s}).patch(bare, [](Widget& widget) { widget.spec.ports.clear(); });
+            }),
+            "patch Widget default/web: deadline exceeded");
+}
+
 TEST_F(ClientLists, AnExpiredTokenOfTheCallerIsAnError) {
   transport->reply(410, status_body(410, "Expired"));
   EXPECT_THAT(error_of([&] { client.list<Widget>({.continue_token = "old"}); }),

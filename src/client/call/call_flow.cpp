@@ -2,6 +2,7 @@
 #include "client/call/call_flow.hpp"
 
 #include "client/call/async_call.hpp"
+#include "client/call/call_plan.hpp"
 #include "client/call/chained_call.hpp"
 #include "client/request/client_state.hpp"
 
@@ -16,7 +17,7 @@ class CallFlow : public std::enable_shared_from_this<CallFlow> {
   CallFlow(std::shared_ptr<ClientState> state, CallOptions options, std::shared_ptr<CallCore> core,
            std::function<void(const std::exception_ptr&)> done)
       : state_(std::move(state)),
-        options_(std::move(options)),
+        options_(within_one_deadline(*state_, std::move(options))),
         core_(std::move(core)),
         done_(std::move(done)) {}
 

@@ -61,6 +61,11 @@ bool may_have_arrived(TransportErrorCode code) {
 
 }  // namespace
 
+CallOptions within_one_deadline(const ClientState& state, CallOptions options) {
+  options.deadline = deadline_of(state, options);
+  return options;
+}
+
 CallPlan::CallPlan(ClientState& state, const RestRequest& request, const CallOptions& options)
     : request_(with_options(request, state.field_owner, options)),
       target_(target_of(request_)),
@@ -73,6 +78,8 @@ CallPlan::CallPlan(ClientState& state, const RestRequest& request, const CallOpt
       span_(state.tracer, request_, options.trace_parent) {}
 
 Duration CallPlan::on_attempt(ClientState& state, TimePoint now) {
+  if (now >= deadline_)
+    throw TransportError(TransportErrorCode::timeout, describe(request_) + ": deadline exceeded");
   if (!waits_) return Duration::zero();
   const std::optional<Duration> wait = state.flow_control->reserve(now, deadline_ - now);
   if (!wait) {

@@ -19,6 +19,9 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
+/// Returns the options for the requests of a call that begins now: they share one deadline.
+CallOptions within_one_deadline(const ClientState& state, CallOptions options);
+
 /// The attempts of one request.
 /// Driver:
 ///  0. calls on_attempt() and waits for the delay that it returns;
@@ -44,8 +47,8 @@ class CallPlan {
   Duration delay() const noexcept { return delay_; }
   Cancelled cancelled() const { return Cancelled(describe(request_) + ": cancelled"); }
 
-  /// Returns how long the attempt has to wait for the flow control. Throws TransportError if its deadline is
-  /// before that.
+  /// Returns how long the attempt has to wait for the flow control. Throws TransportError if its deadline has
+  /// passed, or is before that.
   Duration on_attempt(ClientState& state, TimePoint now);
   void on_sending(http::Request& wire, TimePoint now);
   /// Returns what follows. Outcomes at the end: a response of status 2xx, or the error of the call.

@@ -93,10 +93,11 @@ ResourceClient Client::resource(ResourceId id) const {
 // ---- Any call ----
 
 void Client::drive(detail::CallCore& core) const {
+  const Client bounded(state_, detail::within_one_deadline(*state_, call_));
   while (const std::optional<RestRequest> request = core.next_request()) {
     std::optional<http::Response> response;
     try {
-      response = raw(*request);
+      response = bounded.raw(*request);
     } catch (const Error&) {
       if (!core.on_error(std::current_exception())) throw;
     }

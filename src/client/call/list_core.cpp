@@ -83,8 +83,10 @@ bool ListCore::on_error(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const ApiError& refusal) {
-    // The caller is responsible for its own token, and for a limited list.
-    if (!refusal.is_gone() || continue_.empty() || !options_.continue_token.empty() || options_.limit != 0)
+    // The caller is responsible for its own token, and for a limited list. A server that pages the whole
+    // list, too, and lets each token expire, would be asked forever.
+    if (!refusal.is_gone() || continue_.empty() || whole_ || !options_.continue_token.empty() ||
+        options_.limit != 0)
       return false;
   } catch (...) {
     return false;

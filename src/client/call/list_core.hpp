@@ -24,7 +24,7 @@ class ListCore final : public CallCore {
 
   std::optional<RestRequest> next_request() override;
   void on_response(http::Response response) override;
-  /// Returns true to start over without paging: the pages that are left have expired.
+  /// Returns true to start over without paging, once: the pages that are left have expired.
   bool on_error(const std::exception_ptr& error) override;
   CallAnswer take_answer() override { return {.list = std::move(list_)}; }
 
