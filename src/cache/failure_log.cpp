@@ -23,18 +23,20 @@ std::string signature(WatchProblem problem, std::string_view error) {
 
 bool FailureLog::failed(WatchProblem problem, std::string_view error, TimePoint now) {
   std::string what = signature(problem, error);
-  const bool old = what == logged_ && (failing_ || now - ended_at_ < quiet);
   failing_ = true;
-  if (old) return false;
+  if (logs_end_ && what == logged_) return false;
+  if (!logs_end_) recurs_ = what == logged_ && now < deadline_after(ended_at_, quiet);
   logged_ = std::move(what);
   logs_end_ = true;
   return true;
 }
 
 bool FailureLog::works(TimePoint now) {
-  if (!std::exchange(failing_, false)) return false;
+  if (std::exchange(failing_, false)) works_since_ = now;
+  if (!logs_end_ || (recurs_ && now - works_since_ < settled)) return false;
+  logs_end_ = false;
   ended_at_ = now;
-  return std::exchange(logs_end_, false);
+  return true;
 }
 
 }  // namespace detail

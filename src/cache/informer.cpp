@@ -300,8 +300,10 @@ void Informer::Impl::publish() {
   if (problem == WatchProblem::none) {
     failing_since_.reset();
     unreadable_log_.works(now());
-    if (std::exchange(unreachable_, false) && parts_.server_log->works(now()))
-      parts_.log.info("the server can be reached again");
+    if (unreachable_) {
+      if (parts_.server_log->works(now())) parts_.log.info("the server can be reached again");
+      unreachable_ = parts_.server_log->logs_end();
+    }
     if (failure_log_.works(now()))
       parts_.log.info("lists and watches again",
                       {{"kind", parts_.resource.kind}, {"namespace", options_.namespace_}});

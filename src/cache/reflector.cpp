@@ -395,7 +395,7 @@ void Reflector::on_list_failed(const ReflectorFailure& failure, TimePoint now) {
 WatchRequest Reflector::begin_watch(TimePoint now) {
   ++counters_.watches;
   state_ = Watching{.began = now,
-                    .heard = now,
+                    .heard = TimePoint::min(),
                     .from = resource_version_,
                     .unordered = resource_version_.empty() || resource_version_ == "0",
                     .of = held_};
@@ -446,7 +446,9 @@ void Reflector::on_watch_opened(TimePoint now) {
     catching_up->due = deadline_after(now, catching_up->settle);
   }
   if (auto* watching = std::get_if<Watching>(&state_)) watching->heard = now;
-  works();
+  // After a watch that failed this one works only once it has lasted, or delivered something; but the server
+  // can be reached.
+  if (!watch_failed_ || problem_ == WatchProblem::unreachable) works();
 }
 
 WatchVerdict Reflector::on_event(const WireEvent& event, TimePoint now) {
@@ -516,7 +518,11 @@ void Reflector::on_undecodable(const std::string& message, TimePoint now) {
 std::optional<TimePoint> Reflector::next_due() const {
   if (const auto* streaming = std::get_if<Streaming>(&state_)) return streaming->due;
   if (const auto* catching_up = std::get_if<CatchingUp>(&state_)) return catching_up->due;
-  if (std::holds_alternative<Watching>(state_)) return next_growth_attempt();
+  if (const auto* watching = std::get_if<Watching>(&state_)) {
+    if (!watch_failed_ || watching->heard == TimePoint::min()) return next_growth_attempt();
+    const TimePoint lasted = deadline_after(watching->heard, options_.short_watch);
+    return std::min(lasted, next_growth_attempt().value_or(lasted));
+  }
   return std::nullopt;
 }
 
@@ -528,7 +534,10 @@ WatchVerdict Reflector::on_timeout(TimePoint now) {
   const auto due = next_due();
   if (!due || now < *due) return {};
   if (std::holds_alternative<CatchingUp>(state_)) return {.change = caught_up()};
-  if (std::holds_alternative<Watching>(state_)) {
+  if (const auto* watching = std::get_if<Watching>(&state_)) {
+    if (watch_failed_ && watching->heard != TimePoint::min() && now - watching->heard >= options_.short_watch)
+      works();
+    if (now < next_growth_attempt().value_or(TimePoint::max())) return {};
     state_ = Resuming{};
     return {.change = {}, .ends_watch = true};
   }
@@ -541,7 +550,8 @@ WatchVerdict Reflector::on_timeout(TimePoint now) {
 
 WatchVerdict Reflector::on_suspicion(TimePoint now) {
   const auto* watching = std::get_if<Watching>(&state_);
-  if (watching == nullptr || now - watching->heard < options_.suspicious_silence) return {};
+  if (watching == nullptr) return {};
+  if (now - std::max(watching->heard, watching->began) < options_.suspicious_silence) return {};
   end_watch(ReflectorFailure{.kind = Kind::silent,
                              .message = "the watch is silent, and the server has newer objects",
                              .status = {}},

@@ -25,6 +25,11 @@ class ServerLog {
     MutexLock lock(mutex_);
     return log_.works(now);
   }
+  /// Returns true if works() has to be called again: the last line is that the server cannot be reached.
+  bool logs_end() EVENKEEL_EXCLUDES(mutex_) {
+    MutexLock lock(mutex_);
+    return log_.logs_end();
+  }
 
  private:
   Mutex mutex_;

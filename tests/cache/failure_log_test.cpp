@@ -38,16 +38,23 @@ TEST_F(FailureLogTest, NumbersMakeNoOtherFailure) {
   EXPECT_FALSE(failed(WatchProblem::other, "99 bytes were missing"));
 }
 
-TEST_F(FailureLogTest, OneThatComesAndGoesIsQuietUntilItStayedAway) {
+TEST_F(FailureLogTest, OneThatComesAndGoesIsThreeLinesAndTheLastIsTrue) {
   EXPECT_TRUE(failed(WatchProblem::forbidden));
   EXPECT_TRUE(works());
+  EXPECT_TRUE(failed(WatchProblem::forbidden)) << "the last line was that it works";
   for (int times = 0; times < 100; ++times) {
     now += 30s;
+    EXPECT_FALSE(works()) << "it has not stayed away";
+    EXPECT_TRUE(log.logs_end());
     EXPECT_FALSE(failed(WatchProblem::forbidden));
-    EXPECT_FALSE(works()) << "its begin was not said";
   }
+  EXPECT_FALSE(works());
+  now += FailureLog::settled;
+  EXPECT_TRUE(works());
+  EXPECT_FALSE(log.logs_end());
   now += FailureLog::quiet;
   EXPECT_TRUE(failed(WatchProblem::forbidden));
+  EXPECT_TRUE(works()) << "it is another one";
 }
 
 }  // namespace

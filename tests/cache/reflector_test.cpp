@@ -696,9 +696,29 @@ TEST(Reflector, ARefusedWatchIsAProblemUntilOneIsAccepted) {
     EXPECT_EQ(rig.core.problem(), WatchProblem::forbidden);
   }
   rig.next_watch();
+  EXPECT_EQ(rig.core.next_due(), std::nullopt) << "it is not accepted yet";
   rig.core.on_watch_opened(rig.now);
-  EXPECT_EQ(rig.core.problem(), WatchProblem::none);
+  EXPECT_EQ(rig.core.problem(), WatchProblem::forbidden) << "it may end at once";
+  EXPECT_EQ(rig.core.next_due(), rig.now + 1s);
+  rig.now += 1s;
+  EXPECT_FALSE(rig.core.on_timeout(rig.now).ends_watch);
+  EXPECT_EQ(rig.core.problem(), WatchProblem::none) << "it has lasted";
   EXPECT_EQ(rig.core.last_error(), "");
+  EXPECT_EQ(rig.core.next_due(), std::nullopt);
+}
+
+TEST(Reflector, AnEventShowsThatAWatchWorksAgain) {
+  Rig rig;
+  rig.sync("10");
+  rig.core.on_watch_ended({}, rig.now);
+  rig.next_pause();
+  rig.next_list();
+  rig.core.on_list_ended({.resource_version = "10"});
+  rig.next_watch();
+  rig.core.on_watch_opened(rig.now);
+  EXPECT_EQ(rig.core.problem(), WatchProblem::other);
+  rig.core.on_event(event(WatchType::added, "b", "12"), rig.now);
+  EXPECT_EQ(rig.core.problem(), WatchProblem::none);
 }
 
 }  // namespace
