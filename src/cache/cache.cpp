@@ -12,6 +12,7 @@
 #include "cache/cell_labeler.hpp"
 #include "cache/client_source.hpp"
 #include "cache/object_transform.hpp"
+#include "client/request/bound_limits.hpp"
 #include "http/event_loop_state.hpp"
 
 namespace evenkeel {
@@ -60,7 +61,7 @@ Cache::Impl::Impl(const Client& client, CacheOptions options)
 }
 
 Cache::Cache(Client client, CacheOptions options)
-    : client_(std::move(client)), impl_(std::make_shared<Impl>(client_, std::move(options))) {
+    : client_(detail::unbounded(client)), impl_(std::make_shared<Impl>(client_, std::move(options))) {
   client_.write_observers()->add(impl_->relay_);
 }
 

@@ -10,6 +10,7 @@
 #include <evenkeel/client/errors.hpp>
 #include <evenkeel/coordination/kubernetes_store.hpp>
 
+#include "client/request/bound_limits.hpp"
 #include "coordination/kubernetes_names.hpp"
 #include "coordination/kubernetes_objects.hpp"
 #include "coordination/kubernetes_shard.hpp"
@@ -75,7 +76,10 @@ class KubernetesSnapshot final : public StoreSnapshot {
 class KubernetesStore::Impl {
  public:
   Impl(Client client, KubernetesStoreOptions options)
-      : client_(std::move(client)), options_(std::move(options)), names_(options_), objects_(options_) {
+      : client_(evenkeel::detail::unbounded(client)),
+        options_(std::move(options)),
+        names_(options_),
+        objects_(options_) {
     detail::check_options(options_);
   }
 

@@ -19,6 +19,7 @@
 #include <evenkeel/election/elector.hpp>
 
 #include "base/caught.hpp"
+#include "client/request/bound_limits.hpp"
 #include "election/election_core.hpp"
 #include "http/event_loop_state.hpp"
 
@@ -106,7 +107,7 @@ class TermGuard final : public WriteGuard {
 class Elector::State final : public std::enable_shared_from_this<State> {
  public:
   State(Client client, ElectionOptions options)
-      : client_(std::move(client)),
+      : client_(detail::unbounded(client)),
         options_(std::move(options)),
         clock_(client_.clock()),
         log_(client_.log().with({{"lease", options_.namespace_ + "/" + options_.name}})),

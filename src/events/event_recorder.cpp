@@ -14,6 +14,7 @@
 #include <evenkeel/events/event_recorder.hpp>
 
 #include "base/caught.hpp"
+#include "client/request/bound_limits.hpp"
 #include "events/event_body.hpp"
 #include "events/event_core.hpp"
 
@@ -145,7 +146,7 @@ void State::warn(const detail::CountedEvent& event, const std::exception_ptr& er
 class EventRecorder::Impl {
  public:
   Impl(Client client, EventRecorderOptions options)
-      : client_(std::move(client)),
+      : client_(detail::unbounded(client)),
         state_(std::make_shared<State>(options, detail::EventCoreOptions{.api = options.api,
                                                                          .limits = options.limits,
                                                                          .random = random_of(options)})),

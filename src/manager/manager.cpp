@@ -17,6 +17,7 @@
 #include "base/ascii.hpp"
 #include "base/caught.hpp"
 #include "base/earlier.hpp"
+#include "client/request/bound_limits.hpp"
 #include "manager/cache_divider.hpp"
 #include "manager/clusters_part.hpp"
 #include "manager/derived_rules.hpp"
@@ -134,7 +135,7 @@ std::unique_ptr<detail::CacheDivider> divider_of(Cache& cache, Shards* shards,
 
 Manager::Impl::Impl(Client client, ManagerOptions options)
     : options_(detail::with_election_name(std::move(options))),
-      client_(std::move(client)),
+      client_(detail::unbounded(client)),
       election_client_(detail::client_for_election(client_, options_)),
       own_client_(options_.own_client.value_or(client_)),
       elector_(options_.election ? std::make_unique<Elector>(*election_client_, *options_.election)

@@ -23,6 +23,7 @@
 #include <evenkeel/election/elector.hpp>
 #include <evenkeel/sharding/shards.hpp>
 
+#include "client/request/bound_limits.hpp"
 #include "sharding/needed_ranges.hpp"
 #include "sharding/shard_core.hpp"
 
@@ -33,7 +34,7 @@ inline namespace v0 {
 class Shards::State final : public std::enable_shared_from_this<State> {
  public:
   State(Client client, ShardOptions options)
-      : client_(std::move(client)),
+      : client_(detail::unbounded(client)),
         options_(std::move(options)),
         clock_(client_.clock()),
         log_(client_.log().with({{"ring", options_.namespace_ + "/" + options_.name}})) {}

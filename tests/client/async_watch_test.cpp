@@ -22,6 +22,7 @@
 #include <evenkeel/client/watch.hpp>
 
 #include "fake_transport.hpp"
+#include "token_file.hpp"
 #include "widget.hpp"
 
 namespace evenkeel {
@@ -331,6 +332,63 @@ TEST_F(AsyncWatchConcurrency, ItsStartCallsNoListener) {
   EXPECT_EQ(heard.next(), "end: watch Widget: cancelled");
 }
 
+TEST_F(AsyncWatchConcurrency, TheDeadlineOfTheClientEndsEachOfItsWaits) {
+  const auto start_with = [this](Duration limit) {
+    call = start_watch<Widget>(client->with({.deadline = clock->now() + limit}), {.resource_version = "5"},
+                               listener());
+  };
+  then(feed("", false));
+  start_with(3s);
+  EXPECT_EQ(heard.next(), "connected");
+  advance(3s);
+  EXPECT_EQ(heard.next(), "end: watch Widget: deadline exceeded");
+  EXPECT_FALSE(transport->streams.back()->is_open());
+  then(feed("", true, 503));  // it backs off
+  start_with(100ms);
+  EXPECT_EQ(heard.next(), "connected");
+  advance(100ms);
+  EXPECT_EQ(heard.next(), "end: watch Widget: deadline exceeded");
+  then(feed(expired));  // it waits for restart()
+  start_with(3s);
+  EXPECT_EQ(heard.next(), "connected");
+  EXPECT_EQ(heard.next(), "gone 5");
+  advance(3s);
+  EXPECT_EQ(heard.next(), "end: watch Widget: deadline exceeded");
+  start_with(0s);
+  EXPECT_EQ(heard.next(), "end: watch Widget: deadline exceeded") << "nothing is sent";
+}
+
+TEST_F(AsyncWatchConcurrency, ThreeEmptyEndsInARowAreGone) {
+  for (int i = 0; i < 3; ++i) then(feed("", true));
+  then(feed(widget_event("ADDED", "b", "101")));
+  start();
+  EXPECT_EQ(heard.next(), "connected");
+  advance(1s);
+  EXPECT_EQ(heard.next(), "connected");
+  advance(2s);
+  EXPECT_EQ(heard.next(), "connected");
+  EXPECT_EQ(heard.next(), "gone 5");
+  call->restart("100");
+  EXPECT_EQ(heard.next(), "connected");
+  EXPECT_EQ(heard.next(), "added b 101");
+}
+
+TEST_F(AsyncWatchConcurrency, AFirst401IsRepeatedOnceWithNewCredentials) {
+  const tests::TokenFile token("rejected");
+  client.emplace(Config{.server = "https://h", .token_file = token.path()},
+                 ClientOptions{.transport = transport, .clock = clock});
+  then([&](Stream& stream) {
+    token.write("good");
+    feed("", true, 401)(stream);
+  });
+  then(feed(widget_event("ADDED", "a", "6")));
+  start();
+  EXPECT_EQ(heard.next(), "connected");
+  EXPECT_EQ(heard.next(), "connected");
+  EXPECT_EQ(heard.next(), "added a 6");
+  EXPECT_EQ(*transport->requests().back().headers.find("Authorization"), "Bearer good");
+}
+
 TEST_F(AsyncWatchConcurrency, EndsWithItsClient) {
   then(feed("", true));
   start();
@@ -429,6 +487,16 @@ TEST_F(AsyncWaitConcurrency, EndsWithTheErrorOfTheListAndOfTheCondition) {
   });
   EXPECT_EQ(heard.next(), "connected");
   EXPECT_EQ(heard.next(), "error: not that one");
+}
+
+TEST_F(AsyncWaitConcurrency, EndsAtTheDeadlineOfItsClient) {
+  transport->reply(200, page("", "5"));
+  wait = start_wait<Widget>(
+      client->with({.deadline = clock->now() + 3s}), {"default", "web"}, replicas(1),
+      [this](const Outcome<Snapshot<Widget>>& outcome) { heard.add("error: " + text_of(outcome.error())); });
+  EXPECT_EQ(heard.next(), "connected");
+  advance(3s);
+  EXPECT_EQ(heard.next(), "error: watch Widget in default: deadline exceeded");
 }
 
 TEST_F(AsyncWaitConcurrency, CancelEndsTheListAndTheWatch) {

@@ -82,6 +82,18 @@ TEST(Status, NumbersOfABodyAreBoundedToo) {
   EXPECT_EQ(code("-410"), 0);
 }
 
+// The object of an ERROR event, whose code stands nowhere else.
+TEST(Status, OfAnEventNeedsNoKind) {
+  const Status status = Status::decode(0, R"({"code":410,"reason":"Expired","message":"too old"})");
+  EXPECT_EQ(status.code, 410);
+  EXPECT_EQ(status.reason, "Expired");
+  EXPECT_EQ(status.message, "too old");
+  EXPECT_EQ(Status::decode(0, R"({"reason":"Expired"})").reason, "Expired");
+  EXPECT_EQ(Status::decode(0, R"({"kind":"Event","reason":"Killed"})").reason, "Unknown");
+  EXPECT_EQ(Status::decode(500, R"({"code":410,"reason":"Expired"})").reason, "InternalError")
+      << "the answer of another program";
+}
+
 TEST(ApiError, HasVerbKindKeyCodeReasonAndMessage) {
   const ApiError error("get ConfigMap default/web", Status::decode(404, not_found));
   EXPECT_STREQ(error.what(), "get ConfigMap default/web: 404 NotFound: configmaps \"web\" not found");

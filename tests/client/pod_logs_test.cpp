@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <future>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -13,6 +14,7 @@
 
 #include "client/request/line_splitter.hpp"
 #include "fake_transport.hpp"
+#include "token_file.hpp"
 
 namespace evenkeel {
 namespace {
@@ -185,7 +187,72 @@ TEST_F(PodLogs, TheStopTokenOfTheClientEndsTheWait) {
   stop.request_stop();
   EXPECT_THROW(reader.next(), Cancelled);
   transport->streams.front()->data("two\n");
-  EXPECT_EQ(reader.next(), "two");
+  EXPECT_THROW(reader.next(), Cancelled);
+}
+
+// A container that writes all the time must not keep the reader.
+TEST_F(PodLogs, LimitsEndAReaderThatHasLines) {
+  answer([](Stream& stream) {
+    stream.respond(200);
+    stream.data("one\ntwo\nthree\n");
+  });
+  const auto clock = std::make_shared<ManualClock>();
+  const Client timed(Config{.server = "https://h"}, {.transport = transport, .clock = clock});
+  PodLogReader late(timed.with({.deadline = clock->now() + 3s}), web);
+  EXPECT_EQ(late.next(), "one");
+  clock->advance(3s);
+  EXPECT_THROW(late.next(), TransportError);
+  std::stop_source stop;
+  PodLogReader reader(client, web);
+  EXPECT_EQ(reader.next(stop.get_token()), "one");
+  stop.request_stop();
+  EXPECT_EQ(reader.next(stop.get_token()), std::nullopt);
+}
+
+TEST_F(PodLogs, TheStopTokenOfTheClientEndsAListener) {
+  answer([](Stream& stream) { stream.respond(200); });
+  std::stop_source stop;
+  std::string end;
+  start_pod_logs(client.with({.stop = stop.get_token()}), web, {},
+                 {.on_line = [](const std::string&) {},
+                  .on_end =
+                      [&](const std::exception_ptr& error) {
+                        try {
+                          std::rethrow_exception(error);
+                        } catch (const std::exception& problem) {
+                          end = problem.what();
+                        }
+                      }});
+  EXPECT_EQ(end, "");
+  stop.request_stop();
+  EXPECT_EQ(end, "cancelled");
+}
+
+class PodLogsConcurrency : public PodLogs {};
+
+TEST_F(PodLogsConcurrency, AFirst401IsRepeatedOnceWithNewCredentials) {
+  const tests::TokenFile token("rejected");
+  const Client refreshing(Config{.server = "https://h", .token_file = token.path()},
+                          {.transport = transport});
+  transport->on_stream = [&](const http::Request& request, Stream& stream) {
+    const bool good = *request.headers.find("Authorization") == "Bearer good";
+    token.write("good");
+    stream.respond(good ? 200 : 401);
+    stream.data("line\n");
+    stream.end();
+  };
+  PodLogReader reader(refreshing, web, {.follow = true});
+  EXPECT_EQ(reader.next(), "line");
+  EXPECT_EQ(reader.next(), std::nullopt);
+  token.write("rejected");
+  const Client again(Config{.server = "https://h", .token_file = token.path()}, {.transport = transport});
+  std::promise<std::string> line;
+  std::promise<std::exception_ptr> end;
+  start_pod_logs(again, web, {},
+                 {.on_line = [&](std::string text) { line.set_value(std::move(text)); },
+                  .on_end = [&](std::exception_ptr error) { end.set_value(std::move(error)); }});
+  EXPECT_EQ(line.get_future().get(), "line");
+  EXPECT_EQ(end.get_future().get(), nullptr);
 }
 
 TEST_F(PodLogs, AStartThatFailedIsRepeated) {

@@ -7,9 +7,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/client/wait.hpp>
 #include <evenkeel/client/watch.hpp>
 
 #include "fake_transport.hpp"
+#include "token_file.hpp"
 #include "widget.hpp"
 
 namespace evenkeel {
@@ -61,6 +63,20 @@ class WatchTest : public ::testing::Test {
     std::string text = words[static_cast<int>(event->type)];
     if (event->object) text += " " + event->object->metadata.name;
     return text + " " + event->resource_version;
+  }
+
+  template <class Call>
+  static std::string error_of(Call call) {
+    try {
+      call();
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+  template <class AnyWatch>
+  std::string error_of_next(AnyWatch& watch) {
+    return error_of([&] { watch.next(stop.get_token()); });
   }
 
   std::shared_ptr<FakeTransport> transport = std::make_shared<FakeTransport>();
@@ -204,6 +220,19 @@ TEST_F(WatchTest, ExpiredHistoryIsSignalledForEveryFormOfTheError) {
     watch.restart("100");
     EXPECT_EQ(next(watch), "added b 101");
     EXPECT_THAT(target(before + 1), HasSubstr("resourceVersion=100&"));
+  }
+}
+
+// kubeclipper and others omit the kind of a Status, or all but its reason.
+TEST_F(WatchTest, AnErrorEventKeepsItsCodeWithoutAKind) {
+  for (const char* object :
+       {R"({"metadata":{},"status":"Failure","reason":"Expired","code":410})",
+        R"({"metadata":null,"code":410,"message":"too old"})", R"({"kind":"Failure","code":410})",
+        R"({"kind":"Status","reason":"Expired"})", R"({"status":"Failure","reason":"Gone"})"}) {
+    connections = {feed(R"({"type":"ERROR","object":)" + std::string(object) + "}\n", false)};
+    next_connection = 0;
+    Watch<Widget> watch(client, {.resource_version = "5"});
+    EXPECT_EQ(next(watch), "gone 5") << object;
   }
 }
 
@@ -373,8 +402,9 @@ TEST(WatchLoopConcurrency, RepeatedGonesAreFollowedByAPauseAndLoggedOnce) {
                                     }),
             12U);
   ASSERT_EQ(lines->lines.size(), 1U);
-  EXPECT_THAT(lines->lines[0],
-              HasSubstr("watch interrupted: watch Widget: 410 Gone again, without an event since"));
+  EXPECT_THAT(
+      lines->lines[0],
+      HasSubstr("watch interrupted: watch Widget: the history is gone again, without an event since"));
 }
 
 TEST(WatchLoopConcurrency, AnErrorEventAfterABookmarkIsFollowedByAPause) {
@@ -398,6 +428,188 @@ TEST(WatchLoopConcurrency, AServerThatNeverAnswersTheWatchIsLoggedOnce) {
   EXPECT_THAT(lines->lines[0],
               HasSubstr("watch interrupted: watch Widget: the server took the request and did not "
                         "answer within 30 s"));
+}
+
+/// Ways in which servers and proxies end the watch of an expired version at once.
+const std::vector<std::function<void(Stream&)>>& empty_ends() {
+  static const std::vector<std::function<void(Stream&)>> all = {
+      [](Stream& stream) {
+        stream.respond(200);
+        stream.end();
+      },
+      [](Stream& stream) {
+        stream.respond(200);
+        stream.end(std::make_exception_ptr(TransportError(TransportErrorCode::interrupted, "cut")));
+      },
+      [](Stream& stream) {
+        stream.respond(200);
+        stream.data(R"({"type":"ERROR","object":{"kind":"Status","code":500,"reason":"InternalError"}})"
+                    "\n");
+      },
+      [](Stream& stream) {
+        stream.respond(200);
+        stream.data("<html>\n");
+      }};
+  return all;
+}
+
+class WatchTestConcurrency : public WatchTest {};
+
+TEST_F(WatchTestConcurrency, ThreeEmptyEndsInARowAreGone) {
+  for (const auto& end : empty_ends()) {
+    const auto lines = std::make_shared<WatchLines>();
+    const Client logged(Config{.server = "https://h"},
+                        ClientOptions{.transport = transport, .clock = clock, .log = Log(lines)});
+    connections = {end, end, end, feed(event("ADDED", "b", "101"), false)};
+    next_connection = 0;
+    Watch<Widget> watch(logged, {.resource_version = "5"});
+    std::thread thread([&] {
+      EXPECT_EQ(next(watch), "gone 5");
+      watch.restart("100");
+      EXPECT_EQ(next(watch), "added b 101");
+    });
+    for (const Duration wait : {1s, 2s}) {
+      clock->wait_for_waiters(1);
+      clock->advance(wait);
+    }
+    thread.join();
+    EXPECT_EQ(lines->lines.size(), 1U) << "logged once";
+  }
+}
+
+TEST_F(WatchTestConcurrency, AnEmptyEndIsLogged) {
+  const auto lines = std::make_shared<WatchLines>();
+  EXPECT_LE(connections_in_a_minute(lines, empty_ends().front()), 12U);
+  ASSERT_GE(lines->lines.size(), 1U);
+  EXPECT_LE(lines->lines.size(), 2U);
+  EXPECT_THAT(lines->lines[0], HasSubstr("watch Widget: the server ended the watch immediately"));
+}
+
+// There is no version that could have expired: each watch begins with what exists.
+TEST_F(WatchTestConcurrency, AWatchFromTheBeginningIsNeverGone) {
+  const auto& end = empty_ends().front();
+  connections = {end, end, end, end, feed(event("ADDED", "b", "101"), false)};
+  Watch<Widget> watch(client, {});
+  std::thread thread([&] { EXPECT_EQ(next(watch), "added b 101"); });
+  for (const Duration wait : {1s, 2s, 4s, 8s}) {
+    clock->wait_for_waiters(1);
+    clock->advance(wait);
+  }
+  thread.join();
+}
+
+TEST_F(WatchTestConcurrency, TheDeadlineOfTheClientEndsEachOfItsWaits) {
+  for (const bool accepted : {false, true}) {
+    connections = {[=](Stream& stream) {
+      if (accepted) stream.respond(200);
+    }};
+    next_connection = 0;
+    Watch<Widget> watch(client.with({.deadline = clock->now() + 3s}), {.resource_version = "5"});
+    std::thread thread([&] { EXPECT_EQ(error_of_next(watch), "watch Widget: deadline exceeded"); });
+    clock->wait_for_waiters(1);
+    clock->advance(3s);
+    thread.join();
+    EXPECT_FALSE(transport->streams.back()->is_open());
+    EXPECT_EQ(error_of_next(watch), "watch Widget: deadline exceeded");
+  }
+  // Between two connections, and of a watch without a C++ type.
+  connections = {feed("", true, 503)};
+  next_connection = 0;
+  ResourceWatch watch(client.with({.deadline = clock->now() + 100ms}), Widget::resource, {});
+  std::thread thread([&] { EXPECT_EQ(error_of_next(watch), "watch Widget: deadline exceeded"); });
+  clock->wait_for_waiters(1);
+  clock->advance(100ms);
+  thread.join();
+}
+
+TEST_F(WatchTestConcurrency, TheStopTokenOfTheClientEndsIt) {
+  connections = {feed("", false)};
+  std::stop_source bound;
+  Watch<Widget> watch(client.with({.stop = bound.get_token()}), {.resource_version = "5"});
+  std::thread thread([&] { EXPECT_EQ(error_of_next(watch), "watch Widget: cancelled"); });
+  clock->wait_for_waiters(1);
+  bound.request_stop();
+  thread.join();
+  stop.request_stop();
+  EXPECT_EQ(next(watch), "end") << "its own token comes first";
+}
+
+TEST_F(WatchTestConcurrency, AFirst401IsRepeatedOnceWithNewCredentials) {
+  const tests::TokenFile token("rejected");
+  const Client refreshing(Config{.server = "https://h", .token_file = token.path()},
+                          ClientOptions{.transport = transport, .clock = clock});
+  const auto refuse = [&](const char* next_token) {
+    return [&token, next_token](Stream& stream) {
+      token.write(next_token);
+      feed(R"({"kind":"Status","reason":"Unauthorized","message":"no","code":401})", true, 401)(stream);
+    };
+  };
+  connections = {refuse("good"), feed(event("ADDED", "a", "6"), false)};
+  Watch<Widget> watch(refreshing, {.resource_version = "5"});
+  EXPECT_EQ(next(watch), "added a 6");
+  EXPECT_EQ(*transport->requests().at(0).headers.find("Authorization"), "Bearer rejected");
+  EXPECT_EQ(*transport->requests().at(1).headers.find("Authorization"), "Bearer good");
+
+  connections = {refuse("other"), refuse("third"), feed("", false)};
+  next_connection = 0;
+  Watch<Widget> twice(refreshing, {.resource_version = "5"});
+  EXPECT_EQ(error_of_next(twice), "watch Widget: 401 Unauthorized: no");
+
+  connections = {refuse("third"), feed("", false)};
+  next_connection = 0;
+  Watch<Widget> same(refreshing, {.resource_version = "5"});
+  EXPECT_EQ(error_of_next(same), "watch Widget: 401 Unauthorized: no") << "there is no other token";
+}
+
+TEST_F(WatchTestConcurrency, AWaitEndsWithTheLimitsOfItsClient) {
+  const std::string list = R"({"metadata":{"resourceVersion":"5"},"items":[]})";
+  const auto exists = [](const Snapshot<Widget>& widget) { return static_cast<bool>(widget); };
+  const auto error_of_wait = [&](const Client& bound) {
+    return error_of([&] { wait_until<Widget>(bound, {"default", "web"}, exists, stop.get_token()); });
+  };
+  transport->reply(200, list);
+  std::thread late([&] {
+    EXPECT_EQ(error_of_wait(client.with({.deadline = clock->now() + 3s})),
+              "watch Widget in default: deadline exceeded");
+  });
+  clock->wait_for_waiters(1);
+  clock->advance(3s);
+  late.join();
+
+  std::stop_source bound;
+  transport->reply(200, list);
+  std::thread stopped([&] {
+    EXPECT_EQ(error_of_wait(client.with({.stop = bound.get_token()})), "watch Widget in default: cancelled");
+  });
+  clock->wait_for_waiters(1);
+  bound.request_stop();
+  stopped.join();
+
+  transport->hang();  // the list, too, ends with the token of the wait
+  transport->on_request = [&](const http::Request&) { stop.request_stop(); };
+  EXPECT_EQ(wait_until<Widget>(client, {"default", "web"}, exists, stop.get_token()), std::nullopt);
+}
+
+TEST_F(WatchTestConcurrency, AWaitListsAgainWhenNoWatchWorks) {
+  const auto list = [](const std::string& items) {
+    return R"({"metadata":{"resourceVersion":"5"},"items":[)" + items + "]}";
+  };
+  transport->reply(200, list(""));
+  transport->reply(200, list(R"({"metadata":{"name":"web","namespace":"default","resourceVersion":"6"}})"));
+  const auto& end = empty_ends().front();
+  connections = {end, end, end};
+  std::thread thread([&] {
+    const auto found = wait_until<Widget>(
+        client, {"default", "web"}, [](const auto& widget) { return static_cast<bool>(widget); },
+        stop.get_token());
+    ASSERT_TRUE(found);
+    EXPECT_EQ((*found)->metadata.resource_version, "6");
+  });
+  for (const Duration wait : {1s, 2s}) {
+    clock->wait_for_waiters(1);
+    clock->advance(wait);
+  }
+  thread.join();
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ class ResourceClient;
 namespace detail {
 class AsyncWatch;
 class ClientState;
+class DiscoveryState;
 class WriteLog;
 class WriteObservers;
 class WriteSpans;
@@ -192,8 +193,9 @@ class EVENKEEL_API Client {
 
   /// Sends the request with credentials, deadline and retries. Throws ApiError for any status other than 2xx.
   http::Response raw(const RestRequest& request) const;
-  /// Starts a stream with credentials. Every status is passed to the handler; nothing is retried; of the
-  /// bound options, only the deadline applies.
+  /// Starts a stream with credentials. A first 401 is repeated with new credentials if there are any; every
+  /// other status is passed to the handler, and nothing else is retried. Of the bound options, only the
+  /// deadline applies.
   std::shared_ptr<http::Call> stream(const RestRequest& request,
                                      std::shared_ptr<http::StreamHandler> handler) const;
   /// Opens a WebSocket with credentials, offering these subprotocols; the deadline, the timeout and the write
@@ -212,6 +214,7 @@ class EVENKEEL_API Client {
 
  private:
   friend class detail::AsyncWatch;
+  friend class detail::DiscoveryState;
 
   Client(std::shared_ptr<detail::ClientState> state, CallOptions call);
 

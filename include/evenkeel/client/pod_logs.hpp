@@ -50,7 +50,8 @@ class EVENKEEL_API PodLogReader {
 
   /// Returns the next line without its terminator, a line of more than 1 MiB in parts; nullopt at the end of
   /// the log, or once `stop` is requested. Throws ApiError (no such Pod or container, or it has not started),
-  /// TransportError, and Cancelled once the stop token that is bound to the client is triggered.
+  /// TransportError, also once the deadline that is bound to the client has passed, and Cancelled once the
+  /// stop token that is bound to it is triggered.
   std::optional<std::string> next(const std::stop_token& stop = {});
 
  private:
@@ -67,7 +68,8 @@ struct PodLogListener {
   std::function<void(std::exception_ptr)> on_end = {};
 };
 
-/// Asynchronous form of PodLogReader. Blocks: while a token has to be fetched. pause() and resume() of the
+/// Asynchronous form of PodLogReader; the stop token and the deadline that are bound to the client end it.
+/// Blocks: while a token has to be fetched. pause() and resume() of the
 /// handle throttle the server.
 EVENKEEL_API std::shared_ptr<http::Call> start_pod_logs(const Client& client, const ObjectKey& pod,
                                                         const PodLogOptions& options,

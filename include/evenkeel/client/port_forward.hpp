@@ -63,7 +63,8 @@ struct PortForwardOptions {
 };
 
 /// Listens on a local port and forwards each connection to a port of a Pod, like `kubectl port-forward`. A
-/// client that ends its direction ends the connection. Threads: one, and two for each connection.
+/// client that ends its direction ends the connection. The stop token and the deadline that are bound to the
+/// client end all connections, and further ones are refused. Threads: one, and two for each connection.
 /// Thread safety: all members may be called concurrently.
 /// Lifetime: the destructor ends all connections and joins the threads.
 class EVENKEEL_API PortForward {

@@ -136,7 +136,9 @@ WatchEvent<T> decode_event(RawWatchEvent event) {
 /// no event is lost. Only a watch without a resource_version cannot resume before the server has sent a
 /// change or a bookmark: after a disconnect it begins again, delivers an `added` for every existing object a
 /// second time, and nothing for objects that were deleted in between. List first where that matters.
-/// Disconnects are logged and followed by a back-off of 0.8 to 30 s.
+/// Disconnects are logged and followed by a back-off of 0.8 to 30 s. Three accepted watches in a row that end
+/// within a second and without an event count as `gone`, because some servers and proxies end the watch of an
+/// expired version so.
 ///
 ///     auto pods = client.list<Pod>();
 ///     Watch<Pod> watch(client, {.resource_version = pods.resource_version});
@@ -157,7 +159,9 @@ class Watch {
   /// Returns the next event; nullopt once `stop` is requested. Throws ApiError if the server rejects the
   /// watch before it was first established (an unknown kind, an invalid selector, no permission),
   /// TransportError if TLS fails at that stage, and DecodeError if an object is not of this type, after which
-  /// the watch remains usable. Throws std::invalid_argument after `gone` if restart() was not called.
+  /// the watch remains usable. Throws Cancelled once the stop token that is bound to the client is triggered,
+  /// and TransportError (timeout) once the deadline that is bound to it has passed. Throws
+  /// std::invalid_argument after `gone` if restart() was not called.
   std::optional<WatchEvent<T>> next(const std::stop_token& stop) {
     auto event = raw_.next(stop);
     if (!event) return std::nullopt;
@@ -186,8 +190,8 @@ class EVENKEEL_API ResourceWatch {
 
 /// Starts a watch that calls `listener` instead of blocking; otherwise like Watch. It needs no thread of its
 /// own. It does not keep the client: when the last copy of the client is gone, it ends with
-/// TransportErrorCode::closed. Of the options bound to the client, only the stop token applies. Throws
-/// std::invalid_argument like the constructor of Watch.
+/// TransportErrorCode::closed. Of the options bound to the client, only the stop token and the deadline
+/// apply. Throws std::invalid_argument like the constructor of Watch.
 template <ObjectType T>
 std::shared_ptr<WatchCall> start_watch(const Client& client, WatchOptions options,
                                        WatchListener<T> listener) {

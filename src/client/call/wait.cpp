@@ -10,11 +10,26 @@
 #include <evenkeel/client/wait.hpp>
 
 #include "client/call/chained_call.hpp"
+#include "client/request/bound_limits.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 namespace {
+
+std::string selector_of(const ObjectKey& key) {
+  return "metadata.name=" + key.name;
+}
+
+RawState state_of(const RawList& list) {
+  if (list.items.empty()) return {};
+  return {.frame = list.bodies.front(), .object = list.items.front()};
+}
+
+RawState state_of(RawWatchEvent event) {
+  if (event.type == WatchEventType::deleted) return {};
+  return {.frame = std::move(event.frame), .object = event.object};
+}
 
 /// A list, then a watch; after `gone` again a list, from which the watch continues. Kept alive by the request
 /// that is in flight. Its callbacks come one at a time, except that the watch may end while a list is in
@@ -26,7 +41,7 @@ class Wait final : public std::enable_shared_from_this<Wait> {
       : client_(client),
         resource_(resource),
         namespace_(key.namespace_),
-        selector_("metadata.name=" + key.name),
+        selector_(selector_of(key)),
         is_met_(std::move(is_met)),
         done_(std::move(done)) {}
 
@@ -49,9 +64,7 @@ class Wait final : public std::enable_shared_from_this<Wait> {
     if (is_over()) return;  // the watch has ended
     if (!outcome.ok()) return end(outcome.error());
     const RawList& list = outcome.value();
-    RawState state;
-    if (!list.items.empty()) state = {.frame = list.bodies.front(), .object = list.items.front()};
-    if (look(std::move(state))) return;
+    if (look(state_of(list))) return;
     std::shared_ptr<WatchCall> watch;
     {
       MutexLock lock(mutex_);
@@ -100,8 +113,7 @@ class Wait final : public std::enable_shared_from_this<Wait> {
   void on_event(RawWatchEvent event) {
     if (is_over()) return;
     if (event.type == WatchEventType::gone) return list();
-    if (event.type == WatchEventType::deleted) event = {};
-    look({.frame = std::move(event.frame), .object = event.object});
+    look(state_of(std::move(event)));
   }
 
   /// Returns true if the wait is over.
@@ -174,6 +186,37 @@ class Wait final : public std::enable_shared_from_this<Wait> {
 };
 
 }  // namespace
+
+bool wait_raw(const Client& client, const ResourceId& resource, const ObjectKey& key,
+              const std::function<bool(RawState)>& is_met, const std::stop_token& stop) {
+  const EitherStop either(BoundLimits(client).stop(), stop);
+  const Client stoppable = client.with({.stop = either.token()});
+  RawList list;
+  // Returns false if `stop` ended the list.
+  const auto read = [&] {
+    try {
+      list = stoppable.run(
+          calls::list_raw(resource, {.namespace_ = key.namespace_, .field_selector = selector_of(key)}));
+      return true;
+    } catch (const Cancelled&) {
+      if (!stop.stop_requested()) throw;
+      return false;
+    }
+  };
+  if (!read()) return false;
+  if (is_met(state_of(list))) return true;
+  RawWatch watch(client, resource,
+                 {.namespace_ = key.namespace_,
+                  .field_selector = selector_of(key),
+                  .resource_version = list.resource_version});
+  while (auto event = watch.next(stop)) {
+    const bool gone = event->type == WatchEventType::gone;
+    if (gone && !read()) return false;
+    if (is_met(gone ? state_of(list) : state_of(std::move(*event)))) return true;
+    if (gone) watch.restart(list.resource_version);
+  }
+  return false;
+}
 
 std::shared_ptr<http::Call> start_raw_wait(const Client& client, const ResourceId& resource,
                                            const ObjectKey& key, std::function<bool(RawState)> is_met,

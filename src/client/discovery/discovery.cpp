@@ -17,7 +17,9 @@
 #include <evenkeel/client/discovery.hpp>
 #include <evenkeel/client/errors.hpp>
 
+#include "client/call/call_plan.hpp"
 #include "client/discovery/discovery_table.hpp"
+#include "client/request/bound_limits.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -105,15 +107,18 @@ class DiscoveryState {
   }
 
   /// Returns a table other than `known`, which it fetches unless another caller does.
-  Table newer_than(const Table& known, const Client& client) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
+  Table newer_than(const Table& known, const Client& unlimited) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
   /// Fetches a table that is not older than this call.
-  void refresh(const Client& client) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
+  void refresh(const Client& unlimited) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
 
  private:
+  /// Returns a client whose requests share the deadline of one call.
+  static Client within_one_deadline(const Client& client) {
+    return Client(client.state_, detail::within_one_deadline(*client.state_, client.call_));
+  }
   bool may_refresh(const Client& client) EVENKEEL_EXCLUDES(mutex_);
   /// Blocks until the running fetch has ended. Throws at the limits of `client`.
-  void wait_for_other(MutexLock& lock, const Client& client,
-                      TimePoint deadline) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
+  void wait_for_other(MutexLock& lock, const Client& client) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
   void fetch(MutexLock& lock, const Client& client) EVENKEEL_NO_THREAD_SAFETY_ANALYSIS;
 
   const DiscoveryOptions options_ = {};
@@ -127,13 +132,6 @@ class DiscoveryState {
 };
 
 namespace {
-
-TimePoint deadline_of(const Client& client) {
-  const CallOptions& options = client.call_options();
-  TimePoint deadline = options.deadline.value_or(TimePoint::max());
-  if (options.timeout) deadline = std::min(deadline, deadline_after(client.clock()->now(), *options.timeout));
-  return deadline;
-}
 
 /// Returns false for a failure that only says that the caller had no time or was stopped.
 bool is_shared(const std::exception_ptr& failure) {
@@ -150,37 +148,35 @@ bool is_shared(const std::exception_ptr& failure) {
 
 }  // namespace
 
-DiscoveryState::Table DiscoveryState::newer_than(const Table& known, const Client& client) {
-  const TimePoint deadline = deadline_of(client);
+DiscoveryState::Table DiscoveryState::newer_than(const Table& known, const Client& unlimited) {
+  const Client client = within_one_deadline(unlimited);
   const StopWaker waker(client.call_options().stop.value_or(std::stop_token()), mutex_, changed_);
   MutexLock lock(mutex_);
   while (table_ == known) {
     if (!is_fetching_) {
       fetch(lock, client);
     } else {
-      wait_for_other(lock, client, deadline);
+      wait_for_other(lock, client);
       if (failure_) std::rethrow_exception(failure_);
     }
   }
   return table_;
 }
 
-void DiscoveryState::refresh(const Client& client) {
-  const TimePoint deadline = deadline_of(client);
+void DiscoveryState::refresh(const Client& unlimited) {
+  const Client client = within_one_deadline(unlimited);
   const StopWaker waker(client.call_options().stop.value_or(std::stop_token()), mutex_, changed_);
   MutexLock lock(mutex_);
-  while (is_fetching_) wait_for_other(lock, client, deadline);
+  while (is_fetching_) wait_for_other(lock, client);
   fetch(lock, client);
 }
 
-void DiscoveryState::wait_for_other(MutexLock& lock, const Client& client, TimePoint deadline) {
-  const std::stop_token stop = client.call_options().stop.value_or(std::stop_token());
+void DiscoveryState::wait_for_other(MutexLock& lock, const Client& client) {
+  const BoundLimits limits(client);
   const std::uint64_t running = fetches_;
   while (fetches_ == running) {
-    if (stop.stop_requested()) throw Cancelled("discovery: cancelled");
-    if (client.clock()->now() >= deadline)
-      throw TransportError(TransportErrorCode::timeout, "discovery: deadline exceeded");
-    client.clock()->wait_until(changed_, lock, deadline);
+    if (limits.reached(client.clock()->now())) limits.fail("discovery");
+    limits.wait(*client.clock(), changed_, lock);
   }
 }
 

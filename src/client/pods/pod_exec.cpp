@@ -24,8 +24,8 @@ class Process {
 
   std::optional<ProcessOutput> read(const std::stop_token& stop) {
     while (!core_.exit_code()) {
+      stream_.wait(WebSocket::readable, stop);
       if (auto output = take()) return output;
-      if (!core_.exit_code()) stream_.wait(WebSocket::readable, stop);
     }
     return std::nullopt;
   }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <stop_token>
 #include <utility>
@@ -9,7 +11,7 @@
 #include <evenkeel/client/errors.hpp>
 #include <evenkeel/client/pod_logs.hpp>
 
-#include "client/pods/pod_stream.hpp"
+#include "client/request/bound_limits.hpp"
 #include "client/request/inflow.hpp"
 #include "client/request/line_splitter.hpp"
 #include "client/request/requests.hpp"
@@ -57,30 +59,31 @@ ApiCall<std::string> calls::read_pod_logs(const ObjectKey& pod, const PodLogOpti
 class PodLogReader::State {
  public:
   State(const Client& client, const ObjectKey& pod, const PodLogOptions& options)
-      : client_(client),
-        bound_stop_(client.call_options().stop.value_or(std::stop_token())),
-        request_(request_of(pod, options)) {}
+      : client_(client), limits_(client), request_(request_of(pod, options)) {}
   ~State() {
     if (inflow_) inflow_->cancel();
   }
 
   std::optional<std::string> next(const std::stop_token& stop) {
     if (ended_) return std::nullopt;
-    const detail::EitherStop either(bound_stop_, stop);
+    const detail::EitherStop either(limits_.stop(), stop);
     const std::stop_token any_stop = either.token();
+    if (stop.stop_requested()) return std::nullopt;
+    if (limits_.reached(client_.clock()->now())) limits_.fail(describe(request_));
     if (!inflow_) open(any_stop);
     std::optional<std::string> line;
     bool ended = false;
     {
       const StopWaker waker(any_stop, inflow_->mutex, inflow_->changed);
       MutexLock lock(inflow_->mutex);
-      while (!(line = inflow_->take_frame()) && !inflow_->ended() && !any_stop.stop_requested())
-        client_.clock()->wait(inflow_->changed, lock);
+      while (!(line = inflow_->take_frame()) && !inflow_->ended() && !any_stop.stop_requested() &&
+             !limits_.reached(client_.clock()->now()))
+        limits_.wait(*client_.clock(), inflow_->changed, lock);
       ended = !line && inflow_->ended();
     }
     inflow_->resume_if_due();
     if (ended) return end();
-    if (!line && bound_stop_.stop_requested()) throw Cancelled(describe(request_) + ": cancelled");
+    if (!line && !stop.stop_requested()) limits_.fail(describe(request_));
     return line;
   }
 
@@ -103,7 +106,7 @@ class PodLogReader::State {
   }
 
   const Client client_;
-  const std::stop_token bound_stop_;
+  const detail::BoundLimits limits_;
   const RestRequest request_;
   std::shared_ptr<LogInflow> inflow_;
   bool ended_ = false;
@@ -126,6 +129,10 @@ class LogHandler final : public http::StreamHandler {
   LogHandler(std::string call, PodLogListener listener)
       : call_(std::move(call)), listener_(std::move(listener)) {}
 
+  /// Makes the token end the call, also one whose end was reported already.
+  void bind(const std::stop_token& stop, const std::shared_ptr<http::Call>& call) {
+    on_stop_.emplace(stop, Cancel{call});
+  }
   void on_response(int status, const http::Headers& headers) override {
     answer_.status = status;
     answer_.headers = headers;
@@ -147,10 +154,18 @@ class LogHandler final : public http::StreamHandler {
   }
 
  private:
+  struct Cancel {
+    std::weak_ptr<http::Call> call;
+    void operator()() const noexcept {
+      if (const auto running = call.lock()) running->cancel();
+    }
+  };
+
   const std::string call_;
   PodLogListener listener_;
   http::Response answer_;
   detail::LineSplitter lines_;
+  std::optional<std::stop_callback<Cancel>> on_stop_;
 };
 
 }  // namespace
@@ -158,7 +173,10 @@ class LogHandler final : public http::StreamHandler {
 std::shared_ptr<http::Call> start_pod_logs(const Client& client, const ObjectKey& pod,
                                            const PodLogOptions& options, PodLogListener listener) {
   const RestRequest request = request_of(pod, options);
-  return client.stream(request, std::make_shared<LogHandler>(describe(request), std::move(listener)));
+  const auto handler = std::make_shared<LogHandler>(describe(request), std::move(listener));
+  auto call = client.stream(request, handler);
+  if (const auto& stop = client.call_options().stop) handler->bind(*stop, call);
+  return call;
 }
 
 }  // namespace v0

@@ -2,6 +2,7 @@
 #include "client/pods/pod_stream.hpp"
 
 #include <algorithm>
+#include <chrono>
 
 namespace evenkeel {
 inline namespace v0 {
@@ -13,24 +14,37 @@ PodStream::PodStream(const Client& client, const RestRequest& request,
                      const std::vector<std::string>& protocols)
     : client_(client),
       call_(describe(request)),
-      stop_(client.call_options().stop.value_or(std::stop_token())),
-      deadline_(client.call_options().deadline.value_or(TimePoint::max())),
+      limits_(client),
       socket_(client.open_web_socket(request, protocols)) {
   if (socket_->protocol().empty())
     throw TransportError(TransportErrorCode::protocol, call_ + ": the server chose no subprotocol");
 }
 
 void PodStream::wait(unsigned wanted, const std::stop_token& stop) {
-  const EitherStop either(stop_, stop);
-  if (socket_->wait(wanted, deadline_, either.token()) == 0)
-    throw TransportError(TransportErrorCode::timeout, call_ + ": deadline exceeded");
+  const EitherStop either(limits_.stop(), stop);
+  const unsigned held = socket_->wait(wanted, limits_.deadline(), either.token());
+  if (held == 0 || limits_.reached(client_.clock()->now())) limits_.fail(call_);
+  if (stop.stop_requested()) throw Cancelled(call_ + ": cancelled");
+}
+
+void PodStream::close(TimePoint until, const std::stop_token& stop) {
+  const EitherStop either(limits_.stop(), stop);
+  socket_->close();
+  const std::stop_token any_stop = either.token();
+  const TimePoint end = std::min(until, limits_.deadline());
+  while (!socket_->closed() && !any_stop.stop_requested() && std::chrono::steady_clock::now() < end &&
+         socket_->wait(WebSocket::readable, end, any_stop) != 0)
+    socket_->receive();
+  if (socket_->closed()) return;
+  if (stop.stop_requested()) throw Cancelled(call_ + ": cancelled");
+  if (any_stop.stop_requested() || limits_.deadline() < until) limits_.fail(call_);
 }
 
 std::optional<std::string> PodStream::receive(const std::stop_token& stop) {
   for (;;) {
-    if (auto message = socket_->receive()) return message;
-    if (socket_->closed()) return std::nullopt;
+    if (socket_->closed()) return socket_->receive();
     wait(WebSocket::readable, stop);
+    if (auto message = socket_->receive()) return message;
   }
 }
 

@@ -13,30 +13,11 @@
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/client/rest_request.hpp>
 
+#include "client/request/bound_limits.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
-
-/// Makes one token of the one that is bound to a client and that of a call. Thread safety: as a local
-/// variable.
-class EitherStop {
- public:
-  EitherStop(const std::stop_token& bound, const std::stop_token& given)
-      : on_bound_(bound, Request{source_}), on_given_(given, Request{source_}) {}
-  EitherStop(const EitherStop&) = delete;
-  EitherStop& operator=(const EitherStop&) = delete;
-
-  std::stop_token token() const { return source_.get_token(); }
-
- private:
-  struct Request {
-    std::stop_source& source;
-    void operator()() const noexcept { source.request_stop(); }
-  };
-  std::stop_source source_;
-  const std::stop_callback<Request> on_bound_;
-  const std::stop_callback<Request> on_given_;
-};
 
 /// Thread safety: one thread may receive and one send at the same time.
 class PodStream {
@@ -54,14 +35,16 @@ class PodStream {
             const std::stop_token& stop);
   /// Sends one message. What is sent after the end is dropped.
   void send(const std::string& message, const std::stop_token& stop);
-  /// Waits within the client's deadline, and throws if it passes.
+  /// Waits within the client's limits, and throws when one is reached; also if nothing has to be waited for,
+  /// so that a peer that never pauses cannot keep the caller.
   void wait(unsigned wanted, const std::stop_token& stop);
+  /// Closes, and waits at most until `until` for the peer to agree; what it sends is discarded.
+  void close(TimePoint until, const std::stop_token& stop);
 
  private:
   const Client client_;  // keeps the transport
   const std::string call_;
-  const std::stop_token stop_;
-  const TimePoint deadline_;
+  const BoundLimits limits_;
   std::unique_ptr<http::WebSocket> socket_;
 };
 

@@ -50,11 +50,8 @@ class PodConnection::State {
   void write(std::string_view bytes, const std::stop_token& stop) {
     stream_.send(bytes, detail::port_data_message, stop);
   }
-  void close(const std::stop_token& stop) const {
-    WebSocket& socket = stream_.socket();
-    socket.close();
-    const TimePoint until = std::chrono::steady_clock::now() + longest_close;
-    while (!socket.closed() && socket.wait(WebSocket::readable, until, stop) != 0) socket.receive();
+  void close(const std::stop_token& stop) {
+    stream_.close(std::chrono::steady_clock::now() + longest_close, stop);
   }
 
  private:
@@ -205,7 +202,8 @@ class PortForward::State {
         options_(std::move(options)),
         listener_(open_listener()),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-        on_stop_(client.call_options().stop.value_or(std::stop_token()), Wake{*this}) {
+        limits_(client),
+        on_stop_(limits_.stop(), Wake{*this}) {
     detail::port_request(pod_, port_);  // checks its arguments
     if (wake_.number() < 0) fail("too few file descriptors may be open (ulimit -n)");
     acceptor_ = quiet_thread([this] { run(); });
@@ -234,6 +232,8 @@ class PortForward::State {
   int open_listener();
   void run();
   void accept_one();
+  /// Returns the milliseconds until the deadline, in steps of an hour; -1: none.
+  int time_left() const;
   /// Lets a second pass after a failure, or less at the end.
   void pause() const;
   void report(const std::exception_ptr& error) const {
@@ -257,6 +257,7 @@ class PortForward::State {
   Connections connections_;  // used by the accepting thread only
   Mutex mutex_;
   std::vector<Connections::iterator> ended_ EVENKEEL_GUARDED_BY(mutex_);
+  const detail::BoundLimits limits_;
   std::thread acceptor_;
   const std::stop_callback<Wake> on_stop_;  // last: it may be called at once
 };
@@ -296,14 +297,23 @@ void PortForward::State::run() {
     const bool may_accept = connections_.size() < options_.max_connections;
     std::array<pollfd, 2> waiting{{{.fd = wake_.number(), .events = POLLIN, .revents = 0},
                                    {.fd = listener_.number(), .events = POLLIN, .revents = 0}}};
-    ::poll(waiting.data(), may_accept ? 2 : 1, -1);
+    ::poll(waiting.data(), may_accept ? 2 : 1, time_left());
     std::uint64_t count = 0;
     [[maybe_unused]] const auto got = ::read(wake_.number(), &count, sizeof count);
     reap();
+    if (limits_.reached(client_.clock()->now())) break;
     if (waiting[1].revents != 0 && !stopping_.load()) accept_one();
   }
+  ::shutdown(listener_.number(), SHUT_RDWR);  // those that wait to be accepted, and later ones, are refused
   for (Forwarded& connection : connections_) connection.stop();
   connections_.clear();
+}
+
+int PortForward::State::time_left() const {
+  if (limits_.deadline() == TimePoint::max()) return -1;
+  constexpr Duration longest = std::chrono::hours{1};
+  const Duration left = std::clamp(limits_.deadline() - client_.clock()->now(), Duration::zero(), longest);
+  return static_cast<int>(std::chrono::ceil<std::chrono::milliseconds>(left).count());
 }
 
 void PortForward::State::accept_one() {

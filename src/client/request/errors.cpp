@@ -103,11 +103,20 @@ void take_details(Status& status, const Json& details) {
   }
 }
 
+/// Returns true if the object is a Status. Some servers omit the kind in an ERROR event of a watch, whose
+/// code stands nowhere else.
+bool is_status(const Json& object, bool in_event) {
+  if (object["kind"].string_or("") == "Status") return true;
+  if (!in_event) return false;
+  const bool has_reason = object["kind"].is_null() && !object["reason"].string_or("").empty();
+  return code_of(object["code"]) != 0 || has_reason;
+}
+
 bool take_status(Status& status, std::string_view body) {
   if (body.find('{') == std::string_view::npos) return false;
   try {
     const Json document = Json::parse(body);
-    if (document["kind"].string_or("") != "Status") return false;
+    if (!is_status(document, status.code == 0)) return false;
     status.reason = document["reason"].string_or("");
     status.message = document["message"].string_or("");
     if (status.code == 0) status.code = code_of(document["code"]);

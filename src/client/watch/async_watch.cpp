@@ -10,10 +10,10 @@
 #include <utility>
 
 #include <evenkeel/base/mutex.hpp>
-#include <evenkeel/client/config.hpp>
 #include <evenkeel/client/watch.hpp>
 
 #include "base/limits.hpp"
+#include "client/request/bound_limits.hpp"
 #include "client/request/client_state.hpp"
 #include "client/request/inflow.hpp"
 #include "client/watch/timed_frame_splitter.hpp"
@@ -31,25 +31,19 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
   AsyncWatch(const Client& client, const ResourceId& resource, WatchOptions options,
              RawWatchListener listener)
       : client_(client.state_),
-        stop_(client.call_.stop),
+        limits_(client),
         clock_(client.clock()),
         flow_(client.log(), resource, std::move(options), client.state_->next_seed()),
         listener_(std::move(listener)) {}
 
   void start() {
-    if (stop_ && stop_->stop_possible()) waker_.emplace(*stop_, Cancel{weak_from_this()});
+    if (limits_.stop().stop_possible()) waker_.emplace(limits_.stop(), Cancel{weak_from_this()});
+    start_deadline();
     // The listener is not called here, even if the watch is cancelled already: the caller may hold its lock.
     connect_later(Interruption::noticed_later);
   }
 
-  void cancel() noexcept override {
-    {
-      MutexLock lock(mutex_);
-      cancelled_ = true;
-    }
-    fetching_.request_stop();
-    interrupt();
-  }
+  void cancel() noexcept override { end(End::cancelled); }
   void restart(std::string resource_version) override {
     {
       MutexLock lock(mutex_);
@@ -69,7 +63,30 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
     }
   };
 
-  bool interrupted() const EVENKEEL_REQUIRES(mutex_) { return cancelled_ || restart_at_; }
+  enum class End : std::uint8_t { none, cancelled, timeout };
+
+  bool interrupted() const EVENKEEL_REQUIRES(mutex_) { return end_ != End::none || restart_at_; }
+
+  void end(End how) noexcept {
+    {
+      MutexLock lock(mutex_);
+      if (end_ == End::none) end_ = how;
+    }
+    fetching_.request_stop();
+    interrupt();
+  }
+
+  void start_deadline() {
+    const TimePoint deadline = limits_.deadline();
+    if (deadline == TimePoint::max()) return;
+    const std::shared_ptr<ClientState> state = client_.lock();
+    MutexLock lock(mutex_);
+    if (clock_->now() >= deadline) end_ = End::timeout;
+    deadline_timer_ = state->delayer.at(deadline, [weak = weak_from_this()](Delayer::Reason reason) {
+      const auto self = weak.lock();
+      if (self && reason == Delayer::Reason::due) self->end(End::timeout);
+    });
+  }
 
   /// Ends what the watch waits for: its connection, its timer, or a restart().
   void interrupt() {
@@ -110,15 +127,15 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
   void advance() {
     do {
       std::optional<std::string> version;
-      bool cancelled = false;
+      End how = End::none;
       {
         MutexLock lock(mutex_);
-        cancelled = cancelled_;
+        how = end_;
         version = std::exchange(restart_at_, std::nullopt);
-        idle_ = !cancelled && !version && flow_.core().state() == WatchCore::State::gone;
+        idle_ = how == End::none && !version && flow_.core().state() == WatchCore::State::gone;
         if (idle_) return;
       }
-      if (cancelled) return finish(cancellation());
+      if (how != End::none) return finish(error_of(how));
       if (version) flow_.restart(std::move(*version), clock_->now());
       if (flow_.core().state() == WatchCore::State::failed) return finish(flow_.core().error());
     } while (!connect_later(Interruption::noticed));
@@ -191,14 +208,14 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
       MutexLock lock(mutex_);
       answered_ = true;
     }
-    drop_head_timer();
+    drop_timer(&AsyncWatch::head_timer_);
   }
 
-  void drop_head_timer() {
+  void drop_timer(std::uint64_t AsyncWatch::*which) {
     std::uint64_t timer = 0;
     {
       MutexLock lock(mutex_);
-      timer = std::exchange(head_timer_, 0);
+      timer = std::exchange(this->*which, 0);
     }
     if (timer == 0) return;
     if (const std::shared_ptr<ClientState> state = client_.lock()) state->delayer.drop(timer);
@@ -207,7 +224,7 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
   void on_end(const http::Response& answer, const std::exception_ptr& error) {
     bool silent = false;
     bool wanted = false;
-    drop_head_timer();
+    drop_timer(&AsyncWatch::head_timer_);
     {
       MutexLock lock(mutex_);
       ++connection_;
@@ -227,17 +244,6 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
     advance();
   }
 
-  /// Returns true if no credentials were available for a request that was to be sent later.
-  static bool is_unsent(const std::exception_ptr& error) {
-    try {
-      if (error) std::rethrow_exception(error);
-    } catch (const ConfigError&) {
-      return true;
-    } catch (...) {  // sent, or cancelled
-    }
-    return false;
-  }
-
   void deliver(std::optional<RawWatchEvent> event) {
     if (!event) return;
     {
@@ -249,12 +255,15 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
 
   void finish(const std::exception_ptr& error) {
     waker_.reset();
+    drop_timer(&AsyncWatch::deadline_timer_);
     const RawWatchListener listener = std::move(listener_);
     listener.on_end(error);
   }
 
-  std::exception_ptr cancellation() {
-    return std::make_exception_ptr(Cancelled(describe(flow_.request()) + ": cancelled"));
+  std::exception_ptr error_of(End how) {
+    const std::string call = describe(flow_.request());
+    if (how == End::cancelled) return std::make_exception_ptr(Cancelled(call + ": cancelled"));
+    return std::make_exception_ptr(TransportError(TransportErrorCode::timeout, call + ": deadline exceeded"));
   }
   std::exception_ptr closed() {
     return std::make_exception_ptr(
@@ -262,11 +271,11 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
   }
 
   const std::weak_ptr<ClientState> client_;
-  const std::optional<std::stop_token> stop_;
+  const BoundLimits limits_;
   const std::shared_ptr<const Clock> clock_;
   WatchFlow flow_;
   RawWatchListener listener_;
-  std::stop_source fetching_;                        // requested when the watch is cancelled
+  std::stop_source fetching_;                        // requested when the watch is ended
   std::optional<std::stop_callback<Cancel>> waker_;  // set before the first step, reset by the last one
   Mutex mutex_;
   std::uint64_t connection_ EVENKEEL_GUARDED_BY(mutex_) = 0;  // changes when one begins, and when it ends
@@ -279,7 +288,8 @@ class AsyncWatch final : public WatchCall, public std::enable_shared_from_this<A
   std::uint64_t timer_ EVENKEEL_GUARDED_BY(mutex_) = 0;  // its number at the delayer, or 0
   bool idle_ EVENKEEL_GUARDED_BY(mutex_) = false;        // waits for restart()
   bool paused_ EVENKEEL_GUARDED_BY(mutex_) = false;
-  bool cancelled_ EVENKEEL_GUARDED_BY(mutex_) = false;
+  std::uint64_t deadline_timer_ EVENKEEL_GUARDED_BY(mutex_) = 0;  // its number at the delayer, or 0
+  End end_ EVENKEEL_GUARDED_BY(mutex_) = End::none;
 };
 
 /// One connection of a watch.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The blocking driver of a watch.
+#include <algorithm>
 #include <stdexcept>
 
 #include <evenkeel/base/clock.hpp>
@@ -10,6 +11,7 @@
 
 #include "base/limits.hpp"
 #include "base/seed_of.hpp"
+#include "client/request/bound_limits.hpp"
 #include "client/request/inflow.hpp"
 #include "client/watch/timed_frame_splitter.hpp"
 #include "client/watch/watch_flow.hpp"
@@ -27,11 +29,14 @@ class RawWatch::State {
  public:
   State(Client client, const ResourceId& resource, WatchOptions options)
       : client_(std::move(client)),
+        limits_(client_),
         flow_(client_.log(), resource, std::move(options), seed_of(clock(), this)) {}
   ~State() { drop(); }
 
-  std::optional<RawWatchEvent> next(const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
+  std::optional<RawWatchEvent> next(const std::stop_token& given) {
+    const EitherStop either(limits_.stop(), given);
+    const std::stop_token stop = either.token();
+    while (!stop.stop_requested() && !limits_.reached(clock().now())) {
       if (inflow_) {
         auto event = read(stop);
         if (event) return event;
@@ -45,9 +50,12 @@ class RawWatch::State {
         default:
           break;
       }
-      if (sleep_until(clock(), flow_.core().next_due().value_or(TimePoint::min()), stop)) connect(stop);
+      const TimePoint due = flow_.core().next_due().value_or(TimePoint::min());
+      if (sleep_until(clock(), std::min(due, limits_.deadline()), stop) && due < limits_.deadline())
+        connect(stop);
     }
     drop();
+    if (!given.stop_requested()) limits_.fail(describe(flow_.request()));
     return std::nullopt;
   }
 
@@ -79,10 +87,11 @@ class RawWatch::State {
     inflow_.reset();
   }
 
-  /// Waits for a frame or the end; returns an event if there is one to deliver.
+  /// Waits for a frame or the end, within the limits; returns an event if there is one to deliver.
   std::optional<RawWatchEvent> read(const std::stop_token& stop) {
     const std::shared_ptr<WatchInflow> inflow = inflow_;
     std::optional<std::string> frame;
+    bool ended = false;
     bool silent = false;
     {
       const StopWaker waker(stop, inflow->mutex, inflow->changed);
@@ -93,14 +102,12 @@ class RawWatch::State {
           flow_.on_accepted();
         }
         frame = inflow->take_frame();
-        if (frame || inflow->ended() || stop.stop_requested()) break;
-        if (inflow->answer().status != 0) {
-          client_.clock()->wait(inflow->changed, lock);
-          continue;
-        }
-        silent = clock().now() >= head_due_;
-        if (silent) break;
-        client_.clock()->wait_until(inflow->changed, lock, head_due_);
+        ended = !frame && inflow->ended();
+        const TimePoint now = clock().now();
+        silent = inflow->answer().status == 0 && now >= head_due_;
+        if (frame || ended || silent || stop.stop_requested() || limits_.reached(now)) break;
+        limits_.wait(clock(), inflow->changed, lock,
+                     inflow->answer().status == 0 ? head_due_ : TimePoint::max());
       }
     }
     if (silent) {
@@ -110,7 +117,7 @@ class RawWatch::State {
     }
     inflow->resume_if_due();
     if (frame) return take(std::move(*frame));
-    if (stop.stop_requested()) return std::nullopt;
+    if (!ended || stop.stop_requested()) return std::nullopt;
     return end(*inflow);
   }
 
@@ -129,10 +136,13 @@ class RawWatch::State {
       error = inflow.take_error();
     }
     inflow_.reset();
-    return flow_.on_end(answer, error, clock().now());
+    if (!is_unsent(error)) return flow_.on_end(answer, error, clock().now());
+    if (!flow_.on_unsent(error, clock().now())) std::rethrow_exception(error);
+    return std::nullopt;
   }
 
   const Client client_;
+  const BoundLimits limits_;
   WatchFlow flow_;
   std::shared_ptr<WatchInflow> inflow_;
   TimePoint head_due_{};

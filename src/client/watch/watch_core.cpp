@@ -16,6 +16,12 @@ constexpr Duration longest_delay = std::chrono::seconds{30};
 constexpr Duration healthy = std::chrono::minutes{2};  // a connection of this length resets the back-off
 constexpr Duration very_short = std::chrono::seconds{1};
 constexpr unsigned free_reconnects = 3;  // after consecutive very short connections that delivered something
+constexpr unsigned most_empty_ends = 3;  // consecutive very short connections that delivered nothing
+
+/// Returns true if the server no longer has the version. Not every server sets the code.
+bool says_gone(const Status& status) {
+  return status.code == 410 || (status.code == 0 && (status.reason == "Expired" || status.reason == "Gone"));
+}
 
 }  // namespace
 
@@ -23,6 +29,7 @@ void WatchCore::on_connecting(TimePoint now) {
   state_ = State::connected;
   connected_at_ = now;
   events_ = 0;
+  accepted_ = false;
 }
 
 void WatchCore::on_event(bool added, const std::string& resource_version) {
@@ -35,6 +42,7 @@ void WatchCore::on_event(bool added, const std::string& resource_version) {
 
 void WatchCore::on_ended(TimePoint now) {
   closed(now);
+  if (is_expired()) return end_gone();
   // The server's own time limit is not a failure; a server that ends each watch immediately is one.
   if (hurried() || (events_ == 0 && now - connected_at_ < very_short)) return back_off(now);
   failures_ = 0;
@@ -43,17 +51,10 @@ void WatchCore::on_ended(TimePoint now) {
 
 void WatchCore::on_refused(const std::string& call, const Status& status, TimePoint now) {
   closed(now);
-  if (status.code == 410) {
-    state_ = State::gone;
-    ++gones_;
-    return;
-  }
   const bool busy = status.code == 408 || status.code == 429;
-  if (!established_ && status.code >= 400 && status.code < 500 && !busy) {
-    state_ = State::failed;
-    error_ = std::make_exception_ptr(ApiError(call, status));
-    return;
-  }
+  if (says_gone(status) || (!busy && is_expired())) return end_gone();
+  if (!established_ && status.code >= 400 && status.code < 500 && !busy)
+    return fail(std::make_exception_ptr(ApiError(call, status)));
   back_off(now);
   if (!status.retry_after) return;
   const Duration delay = std::min(*status.retry_after, limits::watch_retry_after);
@@ -64,12 +65,9 @@ void WatchCore::on_broken(const std::exception_ptr& error, std::optional<Transpo
                           TimePoint now) {
   const bool hopeless =
       code == TransportErrorCode::closed || (code == TransportErrorCode::tls && !established_);
-  if (hopeless) {
-    state_ = State::failed;
-    error_ = error;
-    return;
-  }
+  if (hopeless) return fail(error);
   closed(now);
+  if (is_expired()) return end_gone();
   back_off(now);
 }
 
@@ -83,10 +81,29 @@ void WatchCore::restart(std::string resource_version, TimePoint now) {
 
 void WatchCore::closed(TimePoint now) {
   if (now - connected_at_ >= very_short) {
-    short_ends_ = 0;
+    short_ends_ = empty_ends_ = 0;
   } else if (events_ > 0) {
-    ++short_ends_;  // those without an event are counted as failures
+    ++short_ends_;
+    empty_ends_ = 0;
+  } else if (accepted_) {
+    ++empty_ends_;  // and a failure
   }
+}
+
+/// Returns true if the server seems to have lost the version without reporting that.
+bool WatchCore::is_expired() const {
+  return empty_ends_ >= most_empty_ends && !is_unset(version_);
+}
+
+void WatchCore::end_gone() {
+  state_ = State::gone;
+  ++gones_;
+  empty_ends_ = 0;
+}
+
+void WatchCore::fail(const std::exception_ptr& error) {
+  state_ = State::failed;
+  error_ = error;
 }
 
 bool WatchCore::hurried() const {

@@ -24,8 +24,10 @@ namespace detail {
 /// Thread safety: one thread at a time.
 ///
 /// The server can make it reconnect without a delay only a few times in a row: connections that end
-/// immediately, and 410s without an event in between, count as failures and back off. Source: client-go
-/// tools/cache/reflector.go; unlike there, a rejection before the first success is final.
+/// immediately, and 410s without an event in between, count as failures and back off. A server, or a proxy
+/// before it, that repeatedly accepts the watch and ends it immediately without an event, in any way, may no
+/// longer have its version: that counts as gone. Source: client-go tools/cache/reflector.go, where the first
+/// such end is followed by a list; unlike there, a rejection before the first success is final.
 class WatchCore {
  public:
   enum class State : unsigned char {
@@ -43,11 +45,13 @@ class WatchCore {
     return state_ == State::waiting ? std::optional(retry_at_) : std::nullopt;
   }
   const std::exception_ptr& error() const { return error_; }
+  /// Returns true if the server has accepted the watch once.
+  bool established() const { return established_; }
   /// Version at which the next connection starts; "" for the beginning.
   const std::string& resource_version() const { return version_; }
 
   void on_connecting(TimePoint now);
-  void on_accepted() { established_ = true; }
+  void on_accepted() { established_ = accepted_ = true; }
   /// Handles an event with an object, or a bookmark.
   void on_event(bool added, const std::string& resource_version);
   /// Handles a proper end of the watch by the server.
@@ -64,6 +68,9 @@ class WatchCore {
   static bool is_unset(const std::string& version) { return version.empty() || version == "0"; }
   void closed(TimePoint now);
   bool hurried() const;
+  bool is_expired() const;
+  void end_gone();
+  void fail(const std::exception_ptr& error);
   void back_off(TimePoint now);
   void reconnect(TimePoint when);
 
@@ -78,8 +85,10 @@ class WatchCore {
   std::uint64_t events_ = 0;  // on this connection
   unsigned failures_ = 0;     // in a row
   unsigned short_ends_ = 0;   // consecutive connections that delivered an event and ended within very_short
+  unsigned empty_ends_ = 0;   // consecutive accepted connections that ended within very_short and no event
   unsigned gones_ = 0;        // in a row, without an event in between
-  bool established_ = false;
+  bool accepted_ = false;     // this connection
+  bool established_ = false;  // any connection
   std::exception_ptr error_;
 };
 

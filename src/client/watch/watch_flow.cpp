@@ -7,6 +7,7 @@
 #include <simdjson.h>
 
 #include <evenkeel/api/json.hpp>
+#include <evenkeel/client/config.hpp>
 #include <evenkeel/client/errors.hpp>
 
 #include "base/caught.hpp"
@@ -20,6 +21,7 @@ namespace {
 /// An event this long after the connection was made ends a period of failures: the next failure is logged
 /// again.
 constexpr Duration quiet_end = std::chrono::minutes{2};
+constexpr std::size_t most_noted = 16;  // a server may send a new text each time
 
 /// A parsed frame. `object` is a view into the frame.
 struct Frame {
@@ -61,8 +63,9 @@ Frame take_apart(std::string& text) {
     } else if (name == "object") {
       simdjson::ondemand::object object = field.value().get_object();
       for (auto member : object) {
-        if (std::string_view(member.unescaped_key()) == "metadata")
-          read_metadata(member.value().get_object(), frame);
+        if (std::string_view(member.unescaped_key()) != "metadata") continue;
+        simdjson::ondemand::value metadata = member.value();
+        if (metadata.type() == json_type::object) read_metadata(metadata.get_object(), frame);
       }
       object.reset();
       frame.object = object.raw_json();
@@ -81,6 +84,16 @@ std::optional<WatchEventType> type_of(std::string_view word) {
 }
 
 }  // namespace
+
+bool is_unsent(const std::exception_ptr& error) {
+  try {
+    if (error) std::rethrow_exception(error);
+  } catch (const ConfigError&) {
+    return true;
+  } catch (...) {  // sent, or cancelled
+  }
+  return false;
+}
 
 WatchFlow::WatchFlow(Log log, const ResourceId& resource, WatchOptions options, std::uint64_t seed)
     : log_(std::move(log)),
@@ -111,26 +124,17 @@ void WatchFlow::on_connecting(TimePoint now) {
   connected_at_ = now;
 }
 
-void WatchFlow::on_accepted() {
-  established_ = true;
-  core_.on_accepted();
-}
-
 std::optional<RawWatchEvent> WatchFlow::on_frame(std::string text, TimePoint now) {
   auto frame_text = std::make_shared<std::string>(std::move(text));
   Frame frame;
   try {
     frame = take_apart(*frame_text);
   } catch (const simdjson::simdjson_error& error) {
-    reject(std::string("a frame that is not an event: ") + error.what(), now);
-    return std::nullopt;
+    return reject(std::string("a frame that is not an event: ") + error.what(), now);
   }
   if (frame.type == "ERROR") return refuse(Status::decode(0, frame.object), now);
   const auto type = type_of(frame.type);
-  if (!type) {
-    reject("an event of unknown type " + frame.type, now);
-    return std::nullopt;
-  }
+  if (!type) return reject("an event of unknown type " + frame.type, now);
   core_.on_event(*type == WatchEventType::added, frame.resource_version);
   if (now - connected_at_ >= quiet_end) noted_.clear();
   if (*type == WatchEventType::bookmark) {
@@ -145,10 +149,11 @@ std::optional<RawWatchEvent> WatchFlow::on_frame(std::string text, TimePoint now
       .what = object_path({.resource = resource_, .namespace_ = frame.namespace_, .name = frame.name})};
 }
 
-void WatchFlow::reject(const std::string& problem, TimePoint now) {
+std::optional<RawWatchEvent> WatchFlow::reject(const std::string& problem, TimePoint now) {
   const auto error = std::make_exception_ptr(DecodeError(describe(request()), problem));
   note(error);
   core_.on_broken(error, std::nullopt, now);
+  return gone();
 }
 
 void WatchFlow::on_silence(TimePoint now) {
@@ -162,19 +167,23 @@ void WatchFlow::on_silence(TimePoint now) {
 }
 
 bool WatchFlow::on_unsent(const std::exception_ptr& error, TimePoint now) {
-  if (!established_) return false;
+  if (!core_.established()) return false;
   note(error);
   core_.on_broken(error, std::nullopt, now);
   return true;
 }
 
+/// Returns the event for the user if the core has just found that the history is gone.
+std::optional<RawWatchEvent> WatchFlow::gone() const {
+  if (core_.state() != WatchCore::State::gone) return std::nullopt;
+  return RawWatchEvent{.type = WatchEventType::gone, .resource_version = core_.resource_version()};
+}
+
 std::optional<RawWatchEvent> WatchFlow::refuse(const Status& status, TimePoint now) {
   const std::string call = describe(request());
   core_.on_refused(call, status, now);
-  if (core_.state() == WatchCore::State::gone)
-    return RawWatchEvent{.type = WatchEventType::gone, .resource_version = core_.resource_version()};
-  if (core_.state() != WatchCore::State::failed) note(std::make_exception_ptr(ApiError(call, status)));
-  return std::nullopt;
+  if (core_.state() == WatchCore::State::waiting) note(std::make_exception_ptr(ApiError(call, status)));
+  return gone();
 }
 
 std::optional<RawWatchEvent> WatchFlow::on_end(const http::Response& answer, const std::exception_ptr& error,
@@ -182,9 +191,10 @@ std::optional<RawWatchEvent> WatchFlow::on_end(const http::Response& answer, con
   if (answer.status != 0 && answer.status != 200) return refuse(Status::decode(answer), now);
   if (!error) {
     core_.on_ended(now);
-    return std::nullopt;
+    if (core_.state() == WatchCore::State::gone || core_.next_due() > now)
+      note(std::make_exception_ptr(Error(describe(request()) + ": the server ended the watch immediately")));
+    return gone();
   }
-  note(error);
   std::optional<TransportErrorCode> code;
   try {
     std::rethrow_exception(error);
@@ -192,14 +202,16 @@ std::optional<RawWatchEvent> WatchFlow::on_end(const http::Response& answer, con
     code = broken.code();
   } catch (...) {  // without a code
   }
+  note(error);
   core_.on_broken(error, code, now);
-  return std::nullopt;
+  return gone();
 }
 
 void WatchFlow::restart(std::string resource_version, TimePoint now) {
   core_.restart(std::move(resource_version), now);
   if (core_.next_due() > now)
-    note(std::make_exception_ptr(Error(describe(request()) + ": 410 Gone again, without an event since")));
+    note(std::make_exception_ptr(
+        Error(describe(request()) + ": the history is gone again, without an event since")));
 }
 
 /// Logs a recurring failure once per distinct reason, ignoring numbers; repeats are logged at level debug.
@@ -207,8 +219,8 @@ void WatchFlow::note(const std::exception_ptr& error) {
   const std::string text = error_text(error);
   std::string reason = text;
   std::erase_if(reason, [](char c) { return c >= '0' && c <= '9'; });
-  const bool news = reason != noted_;
-  noted_ = std::move(reason);
+  if (noted_.size() >= most_noted) noted_.clear();
+  const bool news = noted_.insert(std::move(reason)).second;
   log_.write(news ? LogLevel::info : LogLevel::debug, "watch interrupted",
              {{"kind", resource_.kind}, {"reason", text}});
 }

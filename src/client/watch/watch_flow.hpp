@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <set>
 #include <string>
 
 #include <evenkeel/base/log.hpp>
@@ -17,6 +18,9 @@
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
+
+/// Returns true if a stream ended because no credentials were available for its request.
+bool is_unsent(const std::exception_ptr& error);
 
 /// A watch without its connection.
 /// Driver:
@@ -38,9 +42,9 @@ class WatchFlow {
   RestRequest request();
 
   void on_connecting(TimePoint now);
-  void on_accepted();
+  void on_accepted() { core_.on_accepted(); }
   std::optional<RawWatchEvent> on_frame(std::string text, TimePoint now);
-  /// Handles the end of the body, or of the exchange with `error`.
+  /// Handles the end of the body, or of the exchange with `error`, after the request was sent.
   std::optional<RawWatchEvent> on_end(const http::Response& answer, const std::exception_ptr& error,
                                       TimePoint now);
   /// Handles that no head of a response came in time.
@@ -50,8 +54,9 @@ class WatchFlow {
   void restart(std::string resource_version, TimePoint now);
 
  private:
-  void reject(const std::string& problem, TimePoint now);
+  std::optional<RawWatchEvent> reject(const std::string& problem, TimePoint now);
   std::optional<RawWatchEvent> refuse(const Status& status, TimePoint now);
+  std::optional<RawWatchEvent> gone() const;
   void note(const std::exception_ptr& error);
 
   const Log log_;
@@ -59,8 +64,7 @@ class WatchFlow {
   const WatchOptions options_;
   WatchCore core_;
   TimePoint connected_at_{};
-  std::string noted_;         // the reason logged last
-  bool established_ = false;  // on any connection
+  std::set<std::string> noted_;  // reasons that were logged
 };
 
 }  // namespace detail
