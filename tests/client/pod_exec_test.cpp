@@ -453,6 +453,21 @@ TEST_F(PodExec, DeadlinesAndStopTokensEndIt) {
   EXPECT_EQ(error_of([&] { session.read(); }), url("stdout=true&stderr=true&command=sleep: cancelled"));
 }
 
+TEST_F(PodExec, LimitsEndACommandThatAlwaysHasOutput) {
+  serve([&](WebSocketPeer& peer, const http::Request&) {
+    while (peer.send(1, "y")) {
+    }
+  });
+  const Client late = client().with({.deadline = std::chrono::steady_clock::now() + 100ms});
+  EXPECT_EQ(error_of([&] { exec(late, web_, {.command = {"yes"}}, ExecListener{}); }),
+            "get Pod/exec default/web-0: deadline exceeded");
+  std::stop_source stop;
+  ExecSession session(client().with({.stop = stop.get_token()}), web_, ExecOptions{.command = {"yes"}});
+  session.read();
+  stop.request_stop();
+  EXPECT_THROW(session.wait(), Cancelled);
+}
+
 TEST_F(PodExec, AServerThatNeverAnswersIsLeft) {
   raw([](Connection& connection) { connection.wait_until_closed(); });
   const Client hasty = client().with({.timeout = 100ms});

@@ -287,6 +287,20 @@ TEST_F(PortForwardConcurrency, DestructionAndAStopTokenEndConnections) {
   EXPECT_EQ(local.read(1), "");
 }
 
+TEST_F(PortForwardConcurrency, ADeadlineEndsConnectionsAndRefusesFurtherOnes) {
+  serve_echo();
+  const PortForward forward(client().with({.deadline = std::chrono::steady_clock::now() + 100ms}), web_,
+                            8080);
+  for (;;) {
+    try {
+      const LocalClient local(forward.local_port());
+      EXPECT_EQ(local.read(1), "") << "it ends by itself";
+    } catch (const std::runtime_error&) {
+      break;
+    }
+  }
+}
+
 TEST_F(PortForwardTest, ALocalPortThatIsTakenIsAnError) {
   serve_echo();
   const PortForward forward(client(), web_, 8080);
