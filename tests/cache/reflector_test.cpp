@@ -711,6 +711,8 @@ TEST(Reflector, AnEventShowsThatAWatchWorksAgain) {
   Rig rig;
   rig.sync("10");
   rig.core.on_watch_ended({}, rig.now);
+  rig.next_watch();
+  rig.core.on_watch_ended({}, rig.now);
   rig.next_pause();
   rig.next_list();
   rig.core.on_list_ended({.resource_version = "10"});

@@ -154,7 +154,7 @@ struct Resuming {
 /// A watch is running.
 struct Watching {
   TimePoint began = {};
-  TimePoint heard = {};    // the last that came: its begin, the acceptance, or an event
+  TimePoint heard = {};    // the acceptance or the last event; TimePoint::min(): neither has come
   std::string from = {};   // resource_version_ at its begin
   bool unordered = false;  // its events are not in order yet (synthetic ADDED)
   HashRanges of = {};
