@@ -56,7 +56,9 @@ void Context::refuse_without_cache(const ResourceInfo& resource, const std::stri
                   "\": the context has no cache");
 }
 
-void Context::evict(const ObjectKey& pod, const DeleteOptions& options) {
+void Context::evict(const ObjectKey& pod, DeleteOptions options) {
+  if (options.uid.empty())
+    options.uid = reconciled_uid({.group = "", .version = "v1", .kind = "Pod", .plural = "pods"}, pod);
   client_.run(calls::evict(pod, options));
 }
 
@@ -147,6 +149,15 @@ bool Context::must_recreate(const ApiError& error, const ResourceId& resource,
   return true;
 }
 
+bool Context::is_reconciled(const ResourceInfo& resource, const ObjectKey& key) const {
+  return primary_ != nullptr && resource.kind == primary_->resource->kind &&
+         resource.group == primary_->resource->group && key == key_of(*primary_->metadata);
+}
+
+std::string Context::reconciled_uid(const ResourceInfo& resource, const ObjectKey& key) const {
+  return is_reconciled(resource, key) ? primary_->metadata->uid : std::string();
+}
+
 void Context::imply(const ResourceInfo& resource, ObjectMeta& metadata, bool own, const char* verb) const {
   const auto refuse = [&](const char* why) {
     const std::string kind = primary_ == nullptr ? "the object" : std::string(primary_->resource->kind);
@@ -158,13 +169,12 @@ void Context::imply(const ResourceInfo& resource, ObjectMeta& metadata, bool own
   };
   const bool namespaced = resource.scope == Scope::namespaced;
   if (namespaced && metadata.namespace_.empty()) metadata.namespace_ = key_.namespace_;
-  if (!own || controller_of(metadata) != nullptr) return;
+  const bool itself = is_reconciled(resource, key_of(metadata));
+  if (itself && metadata.uid.empty() && std::string_view(verb) == "apply")
+    metadata.uid = primary_->metadata->uid;
+  if (!own || controller_of(metadata) != nullptr || itself) return;
   if (primary_ == nullptr) refuse("it does not exist");
   const ObjectMeta& owner = *primary_->metadata;
-  const bool itself = resource.kind == primary_->resource->kind &&
-                      resource.group == primary_->resource->group && metadata.name == owner.name &&
-                      metadata.namespace_ == owner.namespace_;
-  if (itself) return;
   if (!owner.namespace_.empty() && !namespaced)
     refuse("an owner with a namespace cannot own what is cluster-scoped");
   if (!owner.namespace_.empty() && owner.namespace_ != metadata.namespace_)

@@ -115,8 +115,12 @@ Object ResourceContext::patch_status(const Object& object, const Edit& edit) {
   return wrote(client_.patch(object, edit, "status"));
 }
 
-void ResourceContext::remove(const ObjectKey& key, const DeleteOptions& options) {
+void ResourceContext::remove(const ObjectKey& key, DeleteOptions options) {
+  if (options.uid.empty()) options.uid = context_.reconciled_uid(info_of(resource()), key);
   client_.remove(key, options);
+}
+void ResourceContext::remove(const DynamicObject& object, const DeleteOptions& options) {
+  client_.remove(object, options);
 }
 
 const Cache* ResourceContext::cache() const noexcept {
@@ -129,6 +133,7 @@ void ResourceContext::imply(DynamicObject& object, bool own, const char* verb) c
   context_.imply(info_of(resource()), metadata, own, verb);
   Json& body = object["metadata"];
   if (!metadata.namespace_.empty()) body["namespace"] = metadata.namespace_;
+  if (!metadata.uid.empty()) body["uid"] = metadata.uid;
   if (metadata.owner_references.empty()) return;
   body["ownerReferences"] = to_tree(metadata)["ownerReferences"];
 }

@@ -329,6 +329,11 @@ class ClientEditsOf : public ClientTest {
     transport->reply(200, web);
     return client.get<Widget>(key);
   }
+  /// Returns the object with another text in one place.
+  static std::string with(std::string_view text, std::string_view other) {
+    std::string object = web;
+    return object.replace(object.find(text), text.size(), other);
+  }
 };
 
 TEST_F(ClientEditsOf, NothingIsSentWhereNothingChanged) {
@@ -348,7 +353,7 @@ TEST_F(ClientEditsOf, OnlyTheDifferenceIsSent) {
   });
   EXPECT_EQ(sent(), "PATCH /apis/test.dev/v1/namespaces/default/widgets/web?fieldManager=tester");
   EXPECT_EQ(*transport->last().headers.find("Content-Type"), "application/merge-patch+json");
-  EXPECT_EQ(transport->last().body, R"({"metadata":{"labels":null},"spec":{"replicas":9}})");
+  EXPECT_EQ(transport->last().body, R"({"metadata":{"labels":null,"uid":"u-1"},"spec":{"replicas":9}})");
 }
 
 TEST_F(ClientEditsOf, AChangedListKeepsUndeclaredMembersAndIsGuarded) {
@@ -356,7 +361,7 @@ TEST_F(ClientEditsOf, AChangedListKeepsUndeclaredMembersAndIsGuarded) {
   transport->reply(200, web);
   client.patch(widget, [](Widget& w) { w.spec.ports[0].port = 8080; });
   EXPECT_EQ(transport->last().body,
-            R"({"metadata":{"resourceVersion":"7"},)"
+            R"({"metadata":{"resourceVersion":"7","uid":"u-1"},)"
             R"("spec":{"ports":[{"name":"http","port":8080,"weight":5},{"name":"old","port":1}]}})");
 }
 
@@ -364,7 +369,8 @@ TEST_F(ClientEditsOf, ARemovedListIsGuardedToo) {
   const auto widget = read();
   transport->reply(200, web);
   client.patch(widget, [](Widget& w) { w.spec.ports.clear(); });
-  EXPECT_EQ(transport->last().body, R"({"metadata":{"resourceVersion":"7"},"spec":{"ports":null}})");
+  EXPECT_EQ(transport->last().body,
+            R"({"metadata":{"resourceVersion":"7","uid":"u-1"},"spec":{"ports":null}})");
 }
 
 TEST_F(ClientEditsOf, StatusGoesToItsSubresource) {
@@ -372,7 +378,8 @@ TEST_F(ClientEditsOf, StatusGoesToItsSubresource) {
   transport->reply(200, web);
   client.patch_status(widget, [](tests::WidgetStatus& status) { status.ready_replicas = 2; });
   EXPECT_EQ(sent(), "PATCH /apis/test.dev/v1/namespaces/default/widgets/web/status?fieldManager=tester");
-  EXPECT_EQ(transport->last().body, R"({"status":{"readyReplicas":2}})");
+  EXPECT_EQ(transport->last().body,
+            R"({"metadata":{"resourceVersion":"7","uid":"u-1"},"status":{"readyReplicas":2}})");
 }
 
 TEST_F(ClientEditsOf, AListInAStatusKeepsUndeclaredMembersAndIsGuarded) {
@@ -399,10 +406,68 @@ TEST_F(ClientEditsOf, WithoutTheWireFormAListIsReadFirst) {
   EXPECT_EQ(requests[1].method, http::Method::get);
   EXPECT_EQ(
       requests[2].body,
-      R"({"metadata":{"resourceVersion":"7"},"spec":{"ports":[{"name":"http","port":80,"weight":5}]}})");
+      R"({"metadata":{"resourceVersion":"7","uid":"u-1"},"spec":{"ports":[{"name":"http","port":80,"weight":5}]}})");
   transport->reply(200, web);
   client.patch(bare, [](Widget& w) { w.spec.replicas = 4; });
   EXPECT_EQ(transport->requests().size(), 4U) << "a scalar needs no reading";
+}
+
+// Servers ignore the uid in a patch of the status of a custom resource.
+TEST_F(ClientEditsOf, AStatusIsSentAgainWithTheVersionOfTheSameObject) {
+  const auto widget = read();
+  transport->reply(409, status_body(409, "Conflict"));
+  transport->reply(200, with(R"("resourceVersion":"7")", R"("resourceVersion":"8")"));
+  transport->reply(200, web);
+  client.patch_status(widget, [](tests::WidgetStatus& status) { status.ready_replicas = 2; });
+  EXPECT_EQ(transport->requests()[2].method, http::Method::get);
+  EXPECT_EQ(transport->last().body,
+            R"({"metadata":{"resourceVersion":"8","uid":"u-1"},"status":{"readyReplicas":2}})");
+}
+
+TEST_F(ClientEditsOf, AStatusIsNotSentToAnotherObject) {
+  const auto widget = read();
+  transport->reply(409, status_body(409, "Conflict"));
+  transport->reply(200, with("u-1", "u-2"));
+  EXPECT_THAT(
+      error_of([&] {
+        client.patch_status(widget, [](tests::WidgetStatus& status) { status.ready_replicas = 2; });
+      }),
+      HasSubstr("409 Conflict: the object with uid u-1 was deleted; the server has one with uid u-2"));
+  EXPECT_EQ(transport->requests().size(), 3U);
+}
+
+TEST_F(ClientEditsOf, AConflictOfAStatusEndsIfTheObjectIsTheOneThatWasRead) {
+  const auto widget = read();
+  transport->reply(409, status_body(409, "Conflict"));
+  transport->reply(200, web);
+  EXPECT_THAT(error_of([&] {
+                client.patch_status(widget, [](tests::WidgetStatus& status) { status.ready_replicas = 2; });
+              }),
+              HasSubstr("409 Conflict: server says Conflict"));
+}
+
+TEST_F(ClientEditsOf, AConflictOfAStatusEndsWithoutTheRightToReadTheObject) {
+  const auto widget = read();
+  transport->reply(409, status_body(409, "Conflict"));
+  transport->reply(403, "no");
+  EXPECT_THAT(error_of([&] {
+                client.patch_status(widget, [](tests::WidgetStatus& status) { status.ready_replicas = 2; });
+              }),
+              HasSubstr("409 Conflict: server says Conflict"));
+}
+
+TEST_F(ClientEditsOf, AnotherUidIsAConflict) {
+  const auto widget = read();
+  transport->reply(
+      422, R"({"kind":"Status","code":422,"reason":"Invalid","message":"metadata.uid: Invalid value",)"
+           R"("details":{"causes":[{"reason":"FieldValueInvalid","field":"metadata.uid"}]}})");
+  try {
+    client.patch(widget, [](Widget& w) { w.spec.replicas = 9; });
+    FAIL();
+  } catch (const ApiError& error) {
+    EXPECT_TRUE(error.is_conflict());
+    EXPECT_FALSE(error.is_invalid());
+  }
 }
 
 TEST_F(ClientEditsOf, AnEmptySnapshotIsRefused) {
@@ -708,7 +773,7 @@ TEST_F(ClientCompletions, AnEditWithoutWireFormReadsFirst) {
   EXPECT_EQ(done, 1);
   EXPECT_EQ(
       transport->last().body,
-      R"({"metadata":{"resourceVersion":"7"},"spec":{"ports":[{"name":"http","port":80,"weight":5}]}})");
+      R"({"metadata":{"resourceVersion":"7","uid":"u-1"},"spec":{"ports":[{"name":"http","port":80,"weight":5}]}})");
   EXPECT_TRUE(transport->exhausted());
 }
 

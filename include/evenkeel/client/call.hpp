@@ -51,6 +51,7 @@ struct Scale {
   std::int64_t status_replicas = 0;  ///< Observed.
   std::string selector = {};
   std::string resource_version = {};
+  std::string uid = {};  ///< That of the object.
 };
 
 namespace detail {

@@ -52,8 +52,12 @@ EVENKEEL_API RestRequest update_request(const ResourceId& resource, const Object
                                         std::string subresource = {});
 EVENKEEL_API RestRequest patch_request(const ResourceId& resource, const ObjectKey& key, Patch patch,
                                        const PatchOptions& options);
-EVENKEEL_API RestRequest apply_request(const ResourceId& resource, Json document, std::string subresource,
-                                       const ApplyOptions& options);
+/// Form of the object in the answer: CallOptions::metadata_only applies only to calls without a C++ type.
+enum class AnswerForm : std::uint8_t { whole, may_be_partial };
+/// Returns the core of a server-side apply. If the document has a uid, it is applied to that object only.
+EVENKEEL_API std::unique_ptr<CallCore> apply_core(const ResourceId& resource, Json document,
+                                                  std::string subresource, const ApplyOptions& options,
+                                                  AnswerForm answer = AnswerForm::whole);
 EVENKEEL_API std::unique_ptr<CallCore> list_core(const ResourceId& resource, const ListOptions& options);
 
 /// A typed object before and after an edit.
@@ -66,6 +70,8 @@ struct Edited {
 };
 /// Returns the core of a call that sends the difference; it is complete without a response if there is none.
 EVENKEEL_API std::unique_ptr<CallCore> edit_core(const Edited& edited);
+EVENKEEL_API std::unique_ptr<CallCore> edit_core(const ResourceId& resource, const DynamicObject& before,
+                                                 const DynamicObject& after, const std::string& subresource);
 [[noreturn]] EVENKEEL_API void refuse_empty_snapshot();
 
 template <ObjectType T>
@@ -176,14 +182,14 @@ ApiCall<Snapshot<T>> patch_status(const Snapshot<T>& object, Edit edit) {
 
 template <ObjectType T>
 ApiCall<Snapshot<T>> apply(const T& object, const ApplyOptions& options = {}) {
-  return detail::object_call<T>(
-      detail::apply_request(T::resource, to_tree(type_info<T>(), &object), "", options));
+  return {detail::apply_core(T::resource, to_tree(type_info<T>(), &object), "", options),
+          &detail::decode_object<T>};
 }
 
 template <ObjectType T>
 ApiCall<Snapshot<T>> apply_status(const T& object, const ApplyOptions& options = {}) {
-  return detail::object_call<T>(
-      detail::apply_request(T::resource, to_tree(type_info<T>(), &object), "status", options));
+  return {detail::apply_core(T::resource, to_tree(type_info<T>(), &object), "status", options),
+          &detail::decode_object<T>};
 }
 
 // ---- By resource: those without an object return or take DynamicObject ----
@@ -207,9 +213,9 @@ EVENKEEL_API ApiCall<std::monostate> remove(const ResourceId& resource, const Ob
                                             const DeleteOptions& options = {});
 EVENKEEL_API ApiCall<std::monostate> remove_all(const ResourceId& resource, const ListOptions& which,
                                                 const DeleteOptions& options = {});
-/// Only reads if `replicas` is not set.
+/// Only reads if `replicas` is not set. With a `uid`, fails with a conflict if the object has another one.
 EVENKEEL_API ApiCall<Scale> scale(const ResourceId& resource, const ObjectKey& key,
-                                  std::optional<std::int64_t> replicas = {});
+                                  std::optional<std::int64_t> replicas = {}, const std::string& uid = {});
 
 template <ObjectType T>
 ApiCall<std::monostate> remove(const ObjectKey& key, const DeleteOptions& options = {}) {
@@ -219,9 +225,20 @@ template <ObjectType T>
 ApiCall<std::monostate> remove_all(const ListOptions& which, const DeleteOptions& options = {}) {
   return remove_all(T::resource, which, options);
 }
+// The first parameter excludes remove<T>({namespace, name}), whose braces could be an object, too.
+template <int = 0, ObjectType T>
+ApiCall<std::monostate> remove(const T& object, DeleteOptions options = {}) {
+  if (options.uid.empty()) options.uid = object.metadata.uid;
+  return remove(T::resource, key_of(object), options);
+}
 template <ObjectType T>
-ApiCall<Scale> scale(const ObjectKey& key, std::optional<std::int64_t> replicas = {}) {
-  return scale(T::resource, key, replicas);
+ApiCall<Scale> scale(const ObjectKey& key, std::optional<std::int64_t> replicas = {},
+                     const std::string& uid = {}) {
+  return scale(T::resource, key, replicas, uid);
+}
+template <int = 0, ObjectType T>
+ApiCall<Scale> scale(const T& object, std::int64_t replicas) {
+  return scale(T::resource, key_of(object), replicas, object.metadata.uid);
 }
 
 // ---- Untyped ----

@@ -139,8 +139,8 @@ class EVENKEEL_API Client {
   }
   /// Sends the changes made by `edit`; sends no request if there are none. Fields that the type does not
   /// declare are preserved, also inside lists; a change that touches a list fails with a conflict if the
-  /// object was written since it was read. The server ignores status changes for kinds with a status
-  /// subresource.
+  /// object was written since it was read, and every change does if another object has its name now. The
+  /// server ignores status changes for kinds with a status subresource.
   template <ObjectType T, class Edit>
   requires(!std::same_as<Edit, Patch>) Snapshot<T> patch(const Snapshot<T>& object, Edit edit)
   const { return run(calls::patch(object, std::move(edit))); }
@@ -157,7 +157,7 @@ class EVENKEEL_API Client {
     return run(calls::patch_status(object, std::move(edit)));
   }
   /// Server-side apply: creates the object if it does not exist, and makes the bound field owner own exactly
-  /// the fields set in `object`.
+  /// the fields set in `object`. An object with a uid is applied to the object with that uid only.
   template <ObjectType T>
   Snapshot<T> apply(const T& object, const ApplyOptions& options = {}) const {
     return run(calls::apply(object, options));
@@ -168,10 +168,15 @@ class EVENKEEL_API Client {
     return run(calls::apply_status(object, options));
   }
 
-  /// Deletes the object; succeeds if it does not exist.
+  /// Deletes the object; succeeds if it does not exist. The second form fails with a conflict if another
+  /// object has its name now.
   template <ObjectType T>
   void remove(const ObjectKey& key, const DeleteOptions& options = {}) const {
     run(calls::remove<T>(key, options));
+  }
+  template <int = 0, ObjectType T>
+  void remove(const T& object, const DeleteOptions& options = {}) const {
+    run(calls::remove(object, options));
   }
   /// Deletes all objects that `which` selects, within one namespace for namespaced kinds.
   template <ObjectType T>
@@ -179,7 +184,8 @@ class EVENKEEL_API Client {
     run(calls::remove_all<T>(which, options));
   }
 
-  /// Reads or sets the desired number of replicas.
+  /// Reads or sets the desired number of replicas. The last form fails with a conflict if another object has
+  /// the name of `object` now.
   template <ObjectType T>
   Scale scale(const ObjectKey& key) const {
     return run(calls::scale<T>(key));
@@ -187,6 +193,10 @@ class EVENKEEL_API Client {
   template <ObjectType T>
   Scale scale(const ObjectKey& key, std::int64_t replicas) const {
     return run(calls::scale<T>(key, replicas));
+  }
+  template <int = 0, ObjectType T>
+  Scale scale(const T& object, std::int64_t replicas) const {
+    return run(calls::scale(object, replicas));
   }
 
   // ---- Untyped calls ----

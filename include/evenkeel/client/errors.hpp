@@ -63,16 +63,22 @@ class EVENKEEL_API ApiError : public Error {
   bool is_not_found() const noexcept { return code() == 404; }
   /// The server does not serve the kind: a missing CustomResourceDefinition or a wrong version.
   bool is_no_such_resource() const noexcept { return code() == 404 && status_.name.empty(); }
-  /// Another client wrote in between; read again and retry.
-  bool is_conflict() const noexcept { return code() == 409 && !is_already_exists(); }
+  /// Another client wrote in between, or deleted the object and created another one of its name; read again
+  /// and retry.
+  bool is_conflict() const noexcept {
+    return (code() == 409 && !is_already_exists()) || is_about_another_object();
+  }
   bool is_already_exists() const noexcept { return status_.reason == "AlreadyExists"; }
   /// The requested resourceVersion or continue token is no longer in the server's history.
   bool is_gone() const noexcept { return code() == 410; }
-  bool is_invalid() const noexcept { return code() == 422; }
+  bool is_invalid() const noexcept { return code() == 422 && !is_about_another_object(); }
   bool is_too_many_requests() const noexcept { return code() == 429; }
   bool is_server_error() const noexcept { return code() >= 500; }
 
  private:
+  // Servers reject a patch with the uid of another object as a change of an immutable field.
+  bool is_about_another_object() const noexcept;
+
   Status status_;
 };
 

@@ -37,17 +37,20 @@ class EVENKEEL_API ResourceClient {
   /// it was written since.
   Object update(const DynamicObject& object, std::string subresource = {}) const;
   /// Sends the changes made by `edit`; a change that touches a list fails with a conflict if the object was
-  /// written since it was read.
+  /// written since it was read, and every change does if another object has its name now.
   Object patch(const Object& object, const Edit& edit, std::string subresource = {}) const;
   Object patch(const ObjectKey& key, Patch patch, const PatchOptions& options = {}) const;
   /// Server-side apply of the object, or of one subresource, of which `object` has nothing else.
   Object apply(const DynamicObject& object, const ApplyOptions& options = {},
                std::string subresource = {}) const;
 
+  /// Those of an object, here and below, fail with a conflict if another one has its name now.
   void remove(const ObjectKey& key, const DeleteOptions& options = {}) const;
+  void remove(const DynamicObject& object, DeleteOptions options = {}) const;
   void remove_all(const ListOptions& which, const DeleteOptions& options = {}) const;
   Scale scale(const ObjectKey& key) const;
   Scale scale(const ObjectKey& key, std::int64_t replicas) const;
+  Scale scale(const DynamicObject& object, std::int64_t replicas) const;
 
  private:
   Client client_;

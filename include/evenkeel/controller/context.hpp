@@ -201,6 +201,9 @@ class EVENKEEL_API Context {
   }
 
   // ---- Writes: shown by reads as soon as they return; see Cache ----
+  //
+  // Those of the object that is being reconciled, by key, too, and those that take an object that was read,
+  // throw ApiError (Conflict) if another object has its name now.
 
   /// Sends a server-side apply of the fields that `object` sets. An empty namespace means that of the object
   /// being reconciled. Throws std::invalid_argument without sending a request if the object being reconciled
@@ -226,7 +229,12 @@ class EVENKEEL_API Context {
   /// Sends a server-side apply of only the status that `object` sets. See
   /// Client::apply_status().
   template <ObjectType T>
-  Snapshot<T> apply_status(const T& object, const ApplyOptions& options = {}) {
+  Snapshot<T> apply_status(T object, const ApplyOptions& options = {}) {
+    ObjectMeta& metadata = object.metadata;
+    if (metadata.uid.empty() && primary_ != nullptr && primary_->type == &type_info<T>()) {
+      metadata.uid = reconciled_uid(T::resource, key_of(object));
+      if (!metadata.uid.empty()) metadata.resource_version = latest<T>()->metadata.resource_version;
+    }
     return wrote(client_.apply_status(object, options));
   }
   /// Creates the object; if it has a generate_name instead of a name, the server chooses the name. An empty
@@ -267,17 +275,18 @@ class EVENKEEL_API Context {
 
   /// Deletes the object; succeeds if it does not exist.
   template <ObjectType T>
-  void remove(const ObjectKey& key, const DeleteOptions& options = {}) {
+  void remove(const ObjectKey& key, DeleteOptions options = {}) {
+    if (options.uid.empty()) options.uid = reconciled_uid(T::resource, key);
     client_.remove<T>(key, options);
   }
   template <ObjectType T>
   void remove(const T& object, const DeleteOptions& options = {}) {
-    client_.remove<T>(key_of(object), options);
+    client_.remove(object, options);
   }
 
   /// Evicts a Pod: deletes it unless that violates a PodDisruptionBudget; see calls::evict(). Reads of the
   /// Pod go to the server until the watch shows its deletion.
-  void evict(const ObjectKey& pod, const DeleteOptions& options = {});
+  void evict(const ObjectKey& pod, DeleteOptions options = {});
   /// Like evict(key), but only the Pod with the uid of `pod`, not another one that has taken its name.
   template <ObjectType T>
   void evict(const T& pod, DeleteOptions options = {}) {
@@ -289,7 +298,11 @@ class EVENKEEL_API Context {
   /// Sets the desired number of replicas. Reads of the object go to the server until the watch shows it.
   template <ObjectType T>
   Scale scale(const ObjectKey& key, std::int64_t replicas) {
-    return client_.scale<T>(key, replicas);
+    return client_.run(calls::scale<T>(key, replicas, reconciled_uid(T::resource, key)));
+  }
+  template <int = 0, ObjectType T>
+  Scale scale(const T& object, std::int64_t replicas) {
+    return client_.scale(object, replicas);
   }
 
   // ---- Events: shown by `kubectl describe`; see docs/events.md ----
@@ -374,6 +387,10 @@ class EVENKEEL_API Context {
   void mark_point(std::string_view name) const;
   std::size_t begin_point(std::string_view name) const;
   void end_point(std::size_t point) const;
+  // Returns true if this is the object being reconciled.
+  bool is_reconciled(const ResourceInfo& resource, const ObjectKey& key) const;
+  // Returns the uid of the object being reconciled if it is this one; else empty.
+  std::string reconciled_uid(const ResourceInfo& resource, const ObjectKey& key) const;
   void imply(const ResourceInfo& resource, ObjectMeta& metadata, bool own, const char* verb) const;
   // Returns false, and counts the skipped apply, if nothing has to be sent; otherwise records `document` in
   // the annotations of `metadata`. `current_metadata` is null if the object does not exist. Throws

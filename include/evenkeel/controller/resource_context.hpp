@@ -63,11 +63,9 @@ class EVENKEEL_API ResourceContext {
   Object patch(const Object& object, const Edit& edit);
   Object patch_status(const DynamicObject& object, const Edit& edit);
   Object patch_status(const Object& object, const Edit& edit);
-  /// Deletes the object; succeeds if it does not exist.
-  void remove(const ObjectKey& key, const DeleteOptions& options = {});
-  void remove(const DynamicObject& object, const DeleteOptions& options = {}) {
-    remove(object.key(), options);
-  }
+  /// Deletes the object; succeeds if it does not exist. See Context::remove().
+  void remove(const ObjectKey& key, DeleteOptions options = {});
+  void remove(const DynamicObject& object, const DeleteOptions& options = {});
 
   // ---- For the library
 

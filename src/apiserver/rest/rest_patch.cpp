@@ -162,6 +162,10 @@ http::Response patch_by_apply(Storage& storage, Call& call) {
   if (!live && !call.path.subresource.empty())
     throw StatusError::not_found(call.type->resource(), call.path.name);
   Json object = applied_to(call, live ? document_of(call, live) : Json(), applied, options);
+  if (const std::string uid = object.at({"metadata", "uid"}).string_or(""); !live && !uid.empty())
+    throw StatusError::conflict(
+        call.type->resource(), call.path.name,
+        "uid mismatch: the provided object specified uid " + uid + ", and no existing object was found");
   check_duplicates(call, options.validation);
   if (const auto problem = decode_error(object, *call.type->schema)) refuse_applied(call, object, *problem);
   check_namespace(call, object);

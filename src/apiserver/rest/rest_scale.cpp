@@ -147,7 +147,7 @@ http::Response rest_scale(Storage& storage, Call& call) {
   Json scale = wanted_scale(call, scale_of(type, before));
   admit_scale(call, scale_of(type, before), options.dry_run, scale);
   check_scale(call, scale);
-  check_uid(call, scale, *live);
+  check_uid(call, scale, live);
   Json object = before;
   set_at(object, type.scale->spec, scale.at({"spec", "replicas"}).integer_or(0));
   if (const std::string version = scale.at({"metadata", "resourceVersion"}).string_or(""); !version.empty())

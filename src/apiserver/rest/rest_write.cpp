@@ -28,10 +28,10 @@ http::Response rest_update(Storage& storage, Call& call) {
   const StoredPtr live = storage.store.find(call.collection(), call.key());
   if (!live && (!call.type->rules.create_on_update || !call.path.subresource.empty()))
     throw StatusError::not_found(call.type->resource(), call.path.name);
+  check_uid(call, object, live);
   if (!live)
     return write_response(call, 201,
                           create_object(storage, call, std::move(object), options, Tracking::needed));
-  check_uid(call, object, *live);
   return write_response(call, 200,
                         update_object(storage, call, live, std::move(object), options, call.path.subresource,
                                       Tracking::needed));

@@ -436,15 +436,16 @@ void check_namespace(const Call& call, const Json& object) {
         "the namespace of the provided object does not match the namespace sent on the request");
 }
 
-void check_uid(const Call& call, const Json& object, const Stored& live) {
+void check_uid(const Call& call, const Json& object, const StoredPtr& live) {
   const std::string given = object.at({"metadata", "uid"}).string_or("");
-  if (given.empty() || given == live.uid()) return;
+  const std::string present = live ? live->uid() : std::string();
+  if (given.empty() || given == present) return;
   throw StatusError::conflict(call.type->resource(), call.path.name,
                               "StorageError: invalid object, Code: 4, Key: " + call.type->registry_key + "/" +
                                   call.key() +
                                   ", ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in "
                                   "precondition: " +
-                                  given + ", UID in object meta: " + live.uid());
+                                  given + ", UID in object meta: " + present);
 }
 
 WriteOutcome create_object(Storage& storage, Call& call, Json object, const WriteOptions& options,

@@ -36,8 +36,8 @@ WriteOutcome update_object(Storage& storage, Call& call, const StoredPtr& live, 
 void check_name(const Call& call, const Json& object);
 /// Checks the object's namespace, with the error text of creates and patches.
 void check_namespace(const Call& call, const Json& object);
-/// PUT only: a uid in the body must be that of the stored object.
-void check_uid(const Call& call, const Json& object, const Stored& live);
+/// PUT only: a uid in the body must be that of the stored object, which there must be then.
+void check_uid(const Call& call, const Json& object, const StoredPtr& live);
 
 http::Response write_response(const Call& call, int status, const WriteOutcome& outcome);
 

@@ -6,7 +6,6 @@
 #include <evenkeel/client/calls.hpp>
 #include <evenkeel/client/errors.hpp>
 
-#include "client/call/edit_plan.hpp"
 #include "client/call/list_core.hpp"
 #include "client/request/requests.hpp"
 
@@ -93,22 +92,10 @@ class OneRequest final : public CallCore {
   std::optional<http::Response> response_;
 };
 
-class NoRequest final : public CallCore {
- public:
-  std::optional<RestRequest> next_request() override { return std::nullopt; }
-  void on_response(http::Response /*response*/) override {}
-  bool on_error(const std::exception_ptr& /*error*/) override { return false; }
-  CallAnswer take_answer() override { return {}; }
-};
-
 RestRequest delete_request(RestRequest request, const DeleteOptions& options) {
   const Json body = delete_options(options);
   if (body.empty()) return write_request(std::move(request), "", "");
   return write_request(std::move(request), json_content, body.dump());
-}
-
-std::unique_ptr<CallCore> no_request() {
-  return std::make_unique<NoRequest>();
 }
 
 }  // namespace
@@ -161,22 +148,6 @@ RestRequest patch_request(const ResourceId& resource, const ObjectKey& key, Patc
   return write_request(std::move(request), content_type(patch.type), std::move(patch.body));
 }
 
-RestRequest apply_request(const ResourceId& resource, Json document, std::string subresource,
-                          const ApplyOptions& options) {
-  Json& metadata = document["metadata"];
-  metadata.erase("managedFields");  // the server rejects an apply that contains them
-  const ObjectKey key{metadata["namespace"].string_or(""), metadata["name"].string_or("")};
-  if (subresource == "status") {
-    Json part = Json::object({{"apiVersion", document["apiVersion"]}, {"kind", document["kind"]}});
-    part["metadata"]["name"] = key.name;
-    if (!key.namespace_.empty()) part["metadata"]["namespace"] = key.namespace_;
-    if (const Json* status = document.find("status")) part["status"] = *status;
-    document = std::move(part);
-  }
-  return patch_request(resource, key, Patch::apply(document),
-                       {.subresource = std::move(subresource), .force = options.force});
-}
-
 }  // namespace detail
 
 namespace calls {
@@ -216,7 +187,8 @@ Scale decode_scale(detail::CallAnswer& answer) {
   return {.replicas = document.at({"spec", "replicas"}).integer_or(0),
           .status_replicas = document.at({"status", "replicas"}).integer_or(0),
           .selector = document.at({"status", "selector"}).string_or(""),
-          .resource_version = document.at({"metadata", "resourceVersion"}).string_or("")};
+          .resource_version = document.at({"metadata", "resourceVersion"}).string_or(""),
+          .uid = document.at({"metadata", "uid"}).string_or("")};
 }
 
 ObjectCall object_call(RestRequest request) {
@@ -259,9 +231,8 @@ ObjectCall patch(const ResourceId& resource, const Object& object,
   if (!object) detail::refuse_empty_snapshot();
   DynamicObject after = *object;
   edit(after);
-  const Json body = detail::EditPlan{nullptr, object->body(), after.body()}.patch_onto(object->body());
-  if (body.is_null()) return {detail::no_request(), [object](detail::CallAnswer&) { return object; }};
-  return patch(resource, object->key(), Patch::merge(body), {.subresource = std::move(subresource)});
+  return {detail::edit_core(resource, *object, after, subresource),
+          [object](detail::CallAnswer& answer) { return answer.response ? decode_object(answer) : object; }};
 }
 
 ObjectCall patch(const ResourceId& resource, const ObjectKey& key, Patch patch, const PatchOptions& options) {
@@ -270,7 +241,9 @@ ObjectCall patch(const ResourceId& resource, const ObjectKey& key, Patch patch, 
 
 ObjectCall apply(const ResourceId& resource, const DynamicObject& object, const ApplyOptions& options,
                  std::string subresource) {
-  return object_call(detail::apply_request(resource, object.body(), std::move(subresource), options));
+  return {detail::apply_core(resource, object.body(), std::move(subresource), options,
+                             detail::AnswerForm::may_be_partial),
+          &decode_object};
 }
 
 ApiCall<std::monostate> remove(const ResourceId& resource, const ObjectKey& key,
@@ -292,12 +265,14 @@ ApiCall<std::monostate> remove_all(const ResourceId& resource, const ListOptions
   return {detail::one_request(detail::delete_request(std::move(request), options)), &detail::nothing};
 }
 
-ApiCall<Scale> scale(const ResourceId& resource, const ObjectKey& key, std::optional<std::int64_t> replicas) {
+ApiCall<Scale> scale(const ResourceId& resource, const ObjectKey& key, std::optional<std::int64_t> replicas,
+                     const std::string& uid) {
   if (!replicas)
     return {detail::one_request(detail::object_request(http::Method::get, resource, key, "scale")),
             &decode_scale};
   Json patch = Json::object();
   patch["spec"]["replicas"] = *replicas;
+  if (!uid.empty()) patch["metadata"]["uid"] = uid;
   return {detail::one_request(
               detail::patch_request(resource, key, Patch::merge(patch), {.subresource = "scale"})),
           &decode_scale};

@@ -44,7 +44,7 @@ void complete(Json& target, const Json& wanted) {
 
 }  // namespace
 
-Json EditPlan::patch_onto(const Json& raw) const {
+EditPatch EditPlan::patch_onto(const Json& raw) const {
   Json target = type != nullptr ? overlay(*type, raw, before, after) : overlay(raw, before, after);
   if (const Json& wanted = after[complete_member]; !complete_member.empty() && wanted.is_object()) {
     Json& member = target[complete_member];
@@ -52,16 +52,20 @@ Json EditPlan::patch_onto(const Json& raw) const {
     complete(member, wanted);
   }
   Json patch = merge_patch(raw, target);
-  if (patch.empty()) return Json();
-  if (!touches_list(raw, patch)) return patch;
-  const Json& version = before.at({"metadata", "resourceVersion"});
-  if (version.is_string()) patch["metadata"]["resourceVersion"] = version;
-  return patch;
+  if (patch.empty()) return {};
+  const bool list = touches_list(raw, patch);
+  const auto require_equal = [&](const char* name) {
+    const Json& value = before.at({"metadata", name});
+    if (!value.string_or("").empty()) patch["metadata"][name] = value;
+  };
+  require_equal("uid");
+  if (list) require_equal("resourceVersion");
+  return {std::move(patch), list};
 }
 
-std::optional<Json> EditPlan::patch_alone() const {
-  Json patch = patch_onto(before);
-  if (has_list(patch)) return std::nullopt;
+std::optional<EditPatch> EditPlan::patch_alone() const {
+  EditPatch patch = patch_onto(before);
+  if (has_list(patch.body)) return std::nullopt;
   return patch;
 }
 

@@ -13,6 +13,12 @@ namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
+/// The merge patch of an edit.
+struct EditPatch {
+  Json body = {};             ///< Null: there is nothing to send.
+  bool touches_list = false;  ///< It replaces or removes a list.
+};
+
 /// An edit in terms of documents. `type` may be null: then the documents are complete, like those of dynamic
 /// objects.
 struct EditPlan {
@@ -24,13 +30,14 @@ struct EditPlan {
   /// after. Items of lists are not completed. Empty: disabled.
   std::string complete_member = {};
 
-  /// Returns the merge patch that applies the edit to `raw`, the document that `before` was decoded from;
-  /// null if there is nothing to send. If it replaces or removes a list, it contains the resourceVersion of
-  /// `raw`, because otherwise it would undo concurrent changes of that list.
-  Json patch_onto(const Json& raw) const;
+  /// Returns the merge patch that applies the edit to `raw`, the document that `before` was decoded from, or
+  /// a later state of it. It contains the uid of `before`, so that the server rejects it for another object
+  /// of the same name. If it replaces or removes a list, it contains the resourceVersion of `before` as well,
+  /// because otherwise it would undo concurrent changes of that list.
+  EditPatch patch_onto(const Json& raw) const;
   /// Like patch_onto() if `raw` is not available; nullopt if a list must be replaced, because its items may
   /// have members that the type does not declare.
-  std::optional<Json> patch_alone() const;
+  std::optional<EditPatch> patch_alone() const;
 };
 
 }  // namespace detail

@@ -40,6 +40,10 @@ Object ResourceClient::apply(const DynamicObject& object, const ApplyOptions& op
 void ResourceClient::remove(const ObjectKey& key, const DeleteOptions& options) const {
   client_.run(calls::remove(resource_, key, options));
 }
+void ResourceClient::remove(const DynamicObject& object, DeleteOptions options) const {
+  if (options.uid.empty()) options.uid = object.uid();
+  remove(object.key(), options);
+}
 void ResourceClient::remove_all(const ListOptions& which, const DeleteOptions& options) const {
   client_.run(calls::remove_all(resource_, which, options));
 }
@@ -48,6 +52,9 @@ Scale ResourceClient::scale(const ObjectKey& key) const {
 }
 Scale ResourceClient::scale(const ObjectKey& key, std::int64_t replicas) const {
   return client_.run(calls::scale(resource_, key, replicas));
+}
+Scale ResourceClient::scale(const DynamicObject& object, std::int64_t replicas) const {
+  return client_.run(calls::scale(resource_, object.key(), replicas, std::string(object.uid())));
 }
 
 }  // namespace v0

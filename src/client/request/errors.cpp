@@ -154,5 +154,10 @@ Status Status::decode(const http::Response& response) {
 ApiError::ApiError(std::string call, Status status)
     : Error(text_of(call, status)), status_(std::move(status)) {}
 
+bool ApiError::is_about_another_object() const noexcept {
+  return code() == 422 && std::any_of(status_.causes.begin(), status_.causes.end(),
+                                      [](const StatusCause& cause) { return cause.field == "metadata.uid"; });
+}
+
 }  // namespace v0
 }  // namespace evenkeel
