@@ -59,6 +59,13 @@ std::optional<BackoffCore::Held> BackoffCore::on_run_ended(const RequestKey& key
   return node ? std::move(node.mapped().held) : std::nullopt;
 }
 
+void BackoffCore::on_renewed(const RequestKey& key) {
+  const auto found = keys_.find(key);
+  if (found == keys_.end()) return;
+  found->second.deadline.reset();
+  if (!found->second.running) keys_.erase(found);
+}
+
 }  // namespace detail
 }  // namespace v0
 }  // namespace evenkeel

@@ -80,6 +80,9 @@ class BackoffCore {
   /// added now.
   std::optional<Held> on_run_ended(const RequestKey& key);
 
+  /// Records that `key` is that of another object from now on, which has no back-off.
+  void on_renewed(const RequestKey& key);
+
   /// Returns true if `key` runs or waits for a retry, so that updates of it need on_update().
   bool is_tracked(const RequestKey& key) const { return keys_.find(key) != keys_.end(); }
   /// Returns the deadline that `key`, whose run failed at `now`, has to wait for again because it has not

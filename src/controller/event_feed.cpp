@@ -20,6 +20,13 @@ namespace detail {
 
 namespace {
 
+/// Returns true if an event shows an object for the first time. The first list of a watch does not count:
+/// nothing is remembered then.
+bool begins_object(const ObjectEvent& event) {
+  if (event.type == EventType::added) return !event.initial;
+  return event.old != nullptr && event.object->uid() != event.old->uid();
+}
+
 WatchSpec bound(WatchSpec spec, Cache& cache) {
   if (spec.bind) spec.mapping = spec.bind(cache);
   return spec;
@@ -263,6 +270,11 @@ void EventFeed::replay(const std::vector<bool>& slots) noexcept {
 }
 
 void EventFeed::take(Watch& watch, const ObjectEvent& event, const std::vector<bool>* slots) noexcept {
+  const bool primary = watch.spec().primary;
+  if (primary && begins_object(event)) {
+    const WireObject& object = *event.object;
+    queue_.renew(environment_.keys.intern(watch.cluster(), object.namespace_(), object.name()));
+  }
   if (!passes(watch, event)) return refuse(watch, event);
   std::vector<ObjectKey> keys;
   try {

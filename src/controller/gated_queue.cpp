@@ -188,6 +188,15 @@ AddVerdict GatedQueue::add_primary(const RequestKey& key, const KeyOptions& opti
   return AddVerdict::queued;
 }
 
+// The queue comes first: the failure of a run that ends in between is forgotten at its end.
+void GatedQueue::renew(const RequestKey& key) {
+  const TimePoint now = clock_->now();
+  queue_.renew(key);
+  MutexLock lock(mutex_);
+  gate_.on_renewed(key);
+  if (journal_.on_renewed(now, key)) renewed_.insert(key);
+}
+
 BackoffCore::Verdict GatedQueue::on_update(const RequestKey& key, const BackoffCore::Update& update,
                                            const Origin& origin, const Change& change) {
   MutexLock lock(mutex_);
@@ -330,14 +339,23 @@ Duration GatedQueue::back_off(const RequestKey& key, Priority priority, const Ru
   }
   note_waiting(key);
   std::optional<BackoffCore::Held> held;
+  bool renewed = false;
   {
     MutexLock lock(mutex_);
-    held = gate_.on_run_failed(key, deadline_after(now, delay));
-    journal_.on_run_ended(key, end);
-    journal_.on_wait(end.at, key, AddedBy::retry, delay);
+    renewed = end_run(key, end);
+    held = renewed ? gate_.on_run_ended(key) : gate_.on_run_failed(key, deadline_after(now, delay));
+    if (!renewed) journal_.on_wait(end.at, key, AddedBy::retry, delay);
   }
-  if (held && !are_own(key, *held)) add_held(key, *held);
+  if (renewed) queue_.renew(key);
+  if (held && (renewed || !are_own(key, *held))) add_held(key, *held);
   return delay;
+}
+
+/// Returns true if the key is that of another object since the run began, which knows nothing of the run.
+bool GatedQueue::end_run(const RequestKey& key, const RunEnd& end) {
+  const bool renewed = !renewed_.empty() && renewed_.erase(key) != 0;
+  renewed ? journal_.on_run_dropped(end.at, key) : journal_.on_run_ended(key, end);
+  return renewed;
 }
 
 // Another run must see the events that the gate held during this one.
@@ -346,15 +364,14 @@ void GatedQueue::end_without_retry(const RequestKey& key, const RunEnd& end, std
   {
     MutexLock lock(mutex_);
     held = gate_.on_run_ended(key);
-    journal_.on_run_ended(key, end);
-    if (next) journal_.on_wait(end.at, key, AddedBy::requeue, *next);
+    if (!end_run(key, end) && next) journal_.on_wait(end.at, key, AddedBy::requeue, *next);
   }
   if (held) add_held(key, *held);
 }
 
 void GatedQueue::end_for_good(const RequestKey& key, const RunEnd& end) {
   MutexLock lock(mutex_);
-  journal_.on_run_ended(key, end);
+  end_run(key, end);
 }
 
 LatencyHistogram GatedQueue::latency() const {

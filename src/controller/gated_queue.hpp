@@ -64,6 +64,9 @@ class GatedQueue {
   /// the end of a run, or leaves it to a retry because it is an own write.
   AddVerdict add_primary(const RequestKey& key, const KeyOptions& options, TimePoint arrival,
                          const Origin& origin, const ObjectEvent& event);
+  /// Forgets what is remembered of a key: an event shows that it is that of another object from now on. A run
+  /// of the former object that is in progress has no consequences.
+  void renew(const RequestKey& key);
   /// Adds a key because of the deletion of an object that it owns. Doubts its owner if this controller wrote
   /// the object and somebody else deleted it: that may have been the garbage collector.
   void add_owner(const RequestKey& key, const KeyOptions& options, TimePoint arrival, const Origin& origin,
@@ -125,6 +128,7 @@ class GatedQueue {
   AddVerdict add_own_write_later(const RequestKey& key, const BackoffCore::Update& update,
                                  const Origin& origin) EVENKEEL_REQUIRES(mutex_);
   void add_held(const RequestKey& key, const BackoffCore::Held& held);
+  bool end_run(const RequestKey& key, const RunEnd& end) EVENKEEL_REQUIRES(mutex_);
 
   const std::shared_ptr<const Clock> clock_;
   const std::function<void(TimePoint)> schedule_stuck_check_;
@@ -138,6 +142,7 @@ class GatedQueue {
   std::map<std::string, ClusterKeys, std::less<>> clusters_ EVENKEEL_GUARDED_BY(clusters_mutex_);
   bool stopped_ EVENKEEL_GUARDED_BY(mutex_) = false;
   BackoffCore gate_ EVENKEEL_GUARDED_BY(mutex_);
+  std::unordered_set<RequestKey> renewed_ EVENKEEL_GUARDED_BY(mutex_);  // during their runs
   std::atomic<std::size_t> doubt_count_ = 0;  // a hint: most controllers have no doubt
   Mutex doubts_mutex_;
   std::unordered_set<RequestKey> doubts_ EVENKEEL_GUARDED_BY(doubts_mutex_);

@@ -101,6 +101,45 @@ TEST_F(GatedQueueTest, AnOwnWriteOfARunThatFailsIsLeftToTheRetry) {
   EXPECT_EQ(queue.latency().count(), 1U);
 }
 
+TEST_F(GatedQueueTest, TheRunOfAFormerObjectHasNoConsequences) {
+  GatedQueue queue(options(), clock, {}, {.log = log});
+  queue.add(a, {}, now(), {.by = AddedBy::event});
+  {
+    const auto claim = take(queue);
+    queue.renew(a);
+    queue.add(a, {}, now(), {.by = AddedBy::event});
+    queue.back_off(a, {}, end());
+  }
+  EXPECT_EQ(queue.queue().retries(a), 0U);
+  const auto failed = [this](const FlightRecorder& recorder) {
+    return recorder.failure(a.hash()) != nullptr;
+  };
+  EXPECT_FALSE(queue.read_recorder(failed));
+  EXPECT_EQ(fates(queue), std::vector{EventFate::added}) << "the history begins with the new object";
+  {
+    const auto claim = take(queue);
+    EXPECT_EQ(queue.back_off(a, {}, end()), 5s) << "a run of its own counts";
+  }
+  EXPECT_EQ(queue.queue().retries(a), 1U);
+  EXPECT_TRUE(queue.read_recorder(failed));
+}
+
+TEST_F(GatedQueueTest, ARenewedKeyHasNoBackOff) {
+  GatedQueue queue(options(), clock, {}, {.log = log});
+  queue.add(a, {}, now(), {.by = AddedBy::event});
+  {
+    const auto claim = take(queue);
+    send_write();
+    answer();
+    queue.back_off(a, {}, end());
+  }
+  queue.renew(a);
+  EXPECT_EQ(queue.queue().retries(a), 0U);
+  EXPECT_EQ(write_status(queue), AddVerdict::queued) << "no retry covers an event of the new object";
+  const auto claim = take(queue);
+  EXPECT_EQ(fates(queue), std::vector{EventFate::added});
+}
+
 TEST_F(GatedQueueTest, AnUpdateByAnybodyElseDuringARunThatFailsRunsTheKeyAtOnce) {
   GatedQueue queue(options(), clock, {}, {.log = log});
   queue.add(a, {}, now(), {.by = AddedBy::event});

@@ -100,6 +100,17 @@ class QueueCore {
     change(node, [&] { schedule_.add_at(node, at, priority.value); });
   }
 
+  /// Forgets the start of the last run of `key` and the adds that pacing has gathered, because the key means
+  /// another thing from now on: the next add is the first one. Delays and states remain.
+  void renew(const Key& key, std::size_t hash) {
+    if (!is_paced_) return;
+    Node* const node = index_.find(key, hash);
+    if (node == nullptr) return;
+    node->extras().pacing = detail::PacingRecord();
+    schedule_.end_rest(*node);
+    if (is_idle(*node)) release(*node);
+  }
+
   /// Makes ready all keys whose delay ends at `now` or earlier, in the order of (time, insertion).
   void on_timeout(TimePoint now) {
     schedule_.fire(now);

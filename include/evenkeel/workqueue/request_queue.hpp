@@ -71,6 +71,7 @@ class RequestQueue {
     return queue_.add_rate_limited(key, priority);
   }
   void forget(const RequestKey& key) { queue_.forget(key); }
+  void renew(const RequestKey& key) { queue_.renew(key); }
   std::uint64_t retries(const RequestKey& key) const { return queue_.retries(key); }
   [[nodiscard]] std::optional<Claim> get(const std::stop_token& stop = {}) { return queue_.get(stop); }
   [[nodiscard]] std::optional<Claim> get(Claim last, const std::stop_token& stop = {}) {

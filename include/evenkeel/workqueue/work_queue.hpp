@@ -156,6 +156,15 @@ class WorkQueue {
     limiter_.forget(key);
   }
 
+  /// Forgets what is remembered of `key` between its runs, because it means another thing from now on: its
+  /// failures, and the start of its last run. The next add makes it ready.
+  void renew(const Key& key) EVENKEEL_EXCLUDES(mutex_) {
+    const std::size_t hash = hash_of(key);
+    MutexLock lock(mutex_);
+    limiter_.forget(key);
+    core_.renew(key, hash);
+  }
+
   /// Returns how often add_rate_limited was called for `key` since forget().
   std::uint64_t retries(const Key& key) const EVENKEEL_EXCLUDES(mutex_) {
     MutexLock lock(mutex_);

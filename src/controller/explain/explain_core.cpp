@@ -104,6 +104,8 @@ std::string entry_text(const FlightEntry& entry, bool pending) {
     case FlightKind::waits:
       return "runs again in " + format_rounded(record.delay()) +
              (record.reason() == AddedBy::retry ? ": retry" : ": requested by the run");
+    case FlightKind::renewed:
+      break;
   }
   return {};
 }
@@ -118,6 +120,8 @@ std::string_view kind_name(FlightKind kind) {
       return "started";
     case FlightKind::ended:
       return "ended";
+    case FlightKind::renewed:
+      break;
   }
   return {};
 }
@@ -162,6 +166,8 @@ Aftermath aftermath_of(const KeyFlight& flight) {
         if (entry.record.fate() != EventFate::refused) break;
         ++after.refused;
         after.last_refusal = &entry;
+        break;
+      case FlightKind::renewed:
         break;
     }
   }

@@ -69,7 +69,9 @@ std::vector<FlightRecord> FlightRecorder::of(std::uint64_t key, std::size_t most
   const std::uint64_t there = recorded_ - lost();
   for (std::uint64_t back = 1; back <= there && found.size() < most; ++back) {
     const FlightRecord& record = records_[(at_ + capacity_ - back) % capacity_];
-    if (record.key == key) found.push_back(record);
+    if (record.key != key) continue;
+    if (record.kind == FlightKind::renewed) break;
+    found.push_back(record);
   }
   std::reverse(found.begin(), found.end());
   return found;

@@ -57,6 +57,7 @@ enum class FlightKind : std::uint8_t {
   waits,    ///< The key waits after a run.
   started,  ///< A run began.
   ended,    ///< A run ended.
+  renewed,  ///< The key is that of another object from now on; earlier records are not returned.
 };
 
 /// One record. The meaning of the generic members depends on the kind; use the functions below. Trivial, so
@@ -247,6 +248,11 @@ class FlightRecorder {
       forget(key.hash());
     }
   }
+  /// Like on_run_ended(), without a record.
+  void on_run_dropped(TimePoint at, std::uint64_t key) {
+    runs_.erase(key);
+    last_sign_ = at;
+  }
   /// Records that `key` is to run again after `delay`, because of `reason`.
   void on_wait(TimePoint at, std::uint64_t key, AddedBy reason, Duration delay) {
     if (capacity_ == 0) return;
@@ -257,6 +263,19 @@ class FlightRecorder {
               .kind = FlightKind::waits,
               .detail = static_cast<std::uint8_t>(reason),
               .number = 0};
+  }
+
+  /// Ends the history of a key, because another object has it from now on.
+  void on_renewed(TimePoint at, std::uint64_t key) {
+    if (capacity_ == 0) return;
+    next() = {.at = at.time_since_epoch().count(),
+              .key = key,
+              .value = 0,
+              .extra = 0,
+              .kind = FlightKind::renewed,
+              .detail = 0,
+              .number = 0};
+    forget(key);
   }
 
   /// Returns the newest `most` records of `key`, oldest first.
@@ -274,6 +293,7 @@ class FlightRecorder {
   std::vector<FlightRun>& runs_to_watch() { return runs_.all(); }
   std::vector<FlightRun> unexplained_runs() const { return runs_.all(); }
   bool has_runs() const { return !runs_.empty(); }
+  bool is_running(std::uint64_t key) { return runs_.find(key) != nullptr; }
 
   /// Returns the time at which a run last began or ended.
   std::optional<TimePoint> last_sign() const { return last_sign_; }

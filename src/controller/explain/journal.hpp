@@ -74,6 +74,13 @@ class Journal {
   void on_wait(TimePoint at, const RequestKey& key, AddedBy reason, Duration delay) {
     recorder_.on_wait(at, key.hash(), reason, delay);
   }
+  /// The run of a former object of `key` ended, which the history of the present one does not contain.
+  void on_run_dropped(TimePoint at, const RequestKey& key) { recorder_.on_run_dropped(at, key.hash()); }
+  /// `key` is that of another object from now on. Returns true if a run of the former one is in progress.
+  bool on_renewed(TimePoint at, const RequestKey& key) {
+    recorder_.on_renewed(at, key.hash());
+    return recorder_.is_running(key.hash());
+  }
   /// Returns the runs that are stuck and have to be reported, and when to call this again.
   StuckCheck on_timeout(TimePoint now);
 
