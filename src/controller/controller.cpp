@@ -167,7 +167,7 @@ Controller::Impl::Impl(ControllerSpec spec, ControllerEnvironment environment)
       workers_(threads_of(spec_.options)),
       queue_(spec_.options, environment_.clock, environment_.schedule_stuck_check,
              own_writes(environment_.client)),
-      feed_(environment_, queue_, log_, spec_.resource.scope == Scope::namespaced,
+      feed_(spec_, environment_, queue_, log_,
             {.on_synced = [this] { notify(); }, .on_held = [this] { unlisted_.release(); }}),
       unlisted_(environment_, queue_, feed_),
       clusters_(spec_, environment_, queue_, feed_),

@@ -105,6 +105,8 @@ class EventFeed::Watch final : public EventHandler {
   void attach(const std::shared_ptr<Watch>& self, Cache& cache) {
     Attachment attachment = spec_.attach(cache, self);
     if (attachment.informer && !feed_.stays_in_namespace(spec_)) attachment.informer->require_all();
+    if (attachment.informer && spec_.primary && feed_.finalizes_)
+      feed_.warn_of_selection(*this, attachment.informer->options());
     MutexLock lock(mutex_);
     attachment_ = std::move(attachment);
   }
@@ -275,7 +277,8 @@ void EventFeed::take(Watch& watch, const ObjectEvent& event, const std::vector<b
     const WireObject& object = *event.object;
     queue_.renew(environment_.keys.intern(watch.cluster(), object.namespace_(), object.name()));
   }
-  if (!passes(watch, event)) return refuse(watch, event);
+  if (!(primary && finalizes_ && begins_deletion(event)) && !passes(watch, event))
+    return refuse(watch, event);
   std::vector<ObjectKey> keys;
   try {
     keys = keys_of(event, watch.spec().mapping);
@@ -288,6 +291,16 @@ void EventFeed::take(Watch& watch, const ObjectEvent& event, const std::vector<b
   for (const ObjectKey& key : keys) {
     if (is_ours(watch, key, slots)) add(watch, event, key);
   }
+}
+
+void EventFeed::warn_of_selection(const Watch& watch, const InformerOptions& options) const {
+  const bool fixed = options.field_selector.empty() || options.field_selector.starts_with("metadata.");
+  if (options.label_selector.empty() && fixed) return;
+  log_of(watch).warn(
+      "the controller has finalizers, and watches a selection: an object that leaves it keeps them, and "
+      "cannot "
+      "be deleted any more",
+      {{"kind", watch.spec().resource.kind}, {"selector", options.selector()}});
 }
 
 // ---- Events whose mapping threw

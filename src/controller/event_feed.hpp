@@ -36,13 +36,15 @@ class EventFeed {
     std::function<void()> on_held = {};    ///< An informer holds further namespaces; see holds().
   };
 
-  /// `namespaced`: the reconciled kind is. `calls` are made on the cache's threads.
-  EventFeed(const ControllerEnvironment& environment, GatedQueue& queue, Log log, bool namespaced,
+  /// `calls` are made on the cache's threads. If `spec` has finalizers, each event of a reconciled object in
+  /// which its deletion begins is passed, whatever the predicates say.
+  EventFeed(const ControllerSpec& spec, const ControllerEnvironment& environment, GatedQueue& queue, Log log,
             Calls calls)
       : environment_(environment),
         queue_(queue),
         log_(std::move(log)),
-        namespaced_(namespaced),
+        namespaced_(spec.resource.scope == Scope::namespaced),
+        finalizes_(!spec.finalizers.empty()),
         on_synced_(std::move(calls.on_synced)),
         on_held_(std::move(calls.on_held)) {}
   ~EventFeed() { detach(); }
@@ -106,6 +108,7 @@ class EventFeed {
   const Log& log_of(const Watch& watch) const;
   void add(Watch& watch, const ObjectEvent& event, const ObjectKey& key);
   void refuse_nameless(Watch& watch, const ObjectEvent& event);
+  void warn_of_selection(const Watch& watch, const InformerOptions& options) const;
   void note_failure(const Watch& watch, FailedMapping failed, std::string_view error);
   void start_retry_thread() noexcept EVENKEEL_REQUIRES(mutex_);
   void run_mapping_retries() noexcept;
@@ -113,7 +116,8 @@ class EventFeed {
   const ControllerEnvironment& environment_;
   GatedQueue& queue_;
   const Log log_;
-  const bool namespaced_;
+  const bool namespaced_;  // the reconciled kind
+  const bool finalizes_;
   const std::function<void()> on_synced_;
   const std::function<void()> on_held_;
   mutable Mutex mutex_;

@@ -9,8 +9,8 @@ namespace detail {
 
 bool StepSummary::add(std::string_view name, const Step& step) {
   if (step.kind() == Step::Kind::go_on) return true;
-  const Result& result = step.result();
-  last_ = result;
+  const Result result = unfinished(step.result());
+  requeues_ = requeues_ || result.kind() == Result::Kind::requeue;
   if (result.priority()) priority_ = result.priority();
   if (result.kind() == Result::Kind::requeue_after)
     delay_ = delay_ ? std::min(*delay_, result.delay()) : result.delay();
@@ -24,7 +24,7 @@ bool StepSummary::add(std::string_view name, const Step& step) {
 
 Result StepSummary::result() const {
   Result result;
-  if (last_.kind() == Result::Kind::requeue) {
+  if (requeues_) {
     result = requeue(reasons_);
   } else if (delay_) {
     result = requeue_after(*delay_, reasons_);

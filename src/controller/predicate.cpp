@@ -33,6 +33,16 @@ bool same_pairs(const Range& left, const Range& right) {
 
 }  // namespace
 
+bool detail::begins_deletion(const ObjectEvent& event) {
+  if (event.type == EventType::deleted || event.resync || !event.object->is_being_deleted()) return false;
+  return event.old == nullptr || !event.old->is_being_deleted() || event.old->uid() != event.object->uid();
+}
+
+bool detail::is_change(const ObjectEvent& event) {
+  return is_update(event) && event.old->uid() == event.object->uid() &&
+         event.old->is_being_deleted() == event.object->is_being_deleted();
+}
+
 Predicate operator&&(Predicate left, Predicate right) {
   if (!left.decide_) return right;
   if (!right.decide_) return left;
@@ -53,10 +63,9 @@ Predicate operator!(Predicate inner) {
 
 Predicate generation_changed() {
   return [](const ObjectEvent& event) {
-    if (!is_update(event)) return true;
+    if (!detail::is_change(event)) return true;
     const WireObject& now = *event.object;
     const WireObject& before = *event.old;
-    if (now.uid() != before.uid() || now.is_being_deleted() != before.is_being_deleted()) return true;
     if (now.generation() == 0 && before.generation() == 0)
       return now.resource_version() != before.resource_version();
     return now.generation() != before.generation();
@@ -65,13 +74,13 @@ Predicate generation_changed() {
 
 Predicate labels_changed() {
   return [](const ObjectEvent& event) {
-    return !is_update(event) || !same_pairs(event.object->labels(), event.old->labels());
+    return !detail::is_change(event) || !same_pairs(event.object->labels(), event.old->labels());
   };
 }
 
 Predicate annotations_changed() {
   return [](const ObjectEvent& event) {
-    return !is_update(event) || !same_pairs(event.object->annotations(), event.old->annotations());
+    return !detail::is_change(event) || !same_pairs(event.object->annotations(), event.old->annotations());
   };
 }
 

@@ -78,9 +78,15 @@ ReconcileOutcome outcome_of(const Result& result) {
       outcome.kind = OutcomeKind::requeue;
       break;
     case Result::Kind::requeue_after:
-      // A Result constructed directly may have a delay that requeue_after() does not produce.
-      outcome.kind = result.delay() > Duration::zero() ? OutcomeKind::requeue_after : OutcomeKind::success;
-      outcome.delay = result.delay();
+      if (result.delay() > Duration::zero()) {
+        outcome.kind = OutcomeKind::requeue_after;
+        outcome.delay = result.delay();
+      } else if (result.delay() < Duration::zero()) {
+        outcome.kind = OutcomeKind::requeue;  // limited, as the time may have passed in the next run, too
+      } else {
+        outcome.kind = OutcomeKind::success;
+        outcome.message.clear();
+      }
       break;
   }
   return outcome;

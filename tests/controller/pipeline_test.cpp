@@ -35,7 +35,7 @@ Result summary(const std::vector<std::pair<std::string, Step>>& steps, std::size
 }
 
 TEST(StepSummary, IsDoneIfAllGoOn) {
-  EXPECT_EQ(summary({{"a", go_on()}, {"b", done()}, {"c", later(0s)}}, 3), done());
+  EXPECT_EQ(summary({{"a", go_on()}, {"b", done()}}, 2), done());
   EXPECT_EQ(summary({}, 0), done());
 }
 
@@ -57,6 +57,14 @@ TEST(StepSummary, GoesOnAfterADelayAndTakesTheShortest) {
 
 TEST(StepSummary, ARequeueUnderTheLimiterWinsOverDelays) {
   EXPECT_EQ(summary({{"a", later(1s, "x")}, {"b", requeue("y")}}, 2), requeue("a: x; b: y"));
+}
+
+TEST(StepSummary, ATimeThatHasPassedIsNotDone) {
+  for (const Duration passed : {Duration(0s), Duration(-1s)}) {
+    EXPECT_EQ(summary({{"a", requeue_after(passed, "waits")}, {"b", go_on()}}, 1), requeue("a: waits"));
+    EXPECT_EQ(summary({{"a", later(passed, "waits")}, {"b", later(1s, "x")}}, 2), requeue("a: waits; b: x"));
+    EXPECT_EQ(summary({{"a", stop_here(requeue_after(passed))}, {"b", go_on()}}, 1), requeue("a"));
+  }
 }
 
 TEST(StepSummary, KeepsThePriorityThatWasSetLast) {

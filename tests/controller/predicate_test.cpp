@@ -53,6 +53,16 @@ TEST(Predicate, GenerationChangedNeverHidesADeletionOrANewObjectOfTheSameName) {
   EXPECT_TRUE(generation_changed()(updated(base, recreated)));
 }
 
+TEST(Predicate, OfChangesNeverHideTheBeginningOfADeletionOrANewObjectOfTheSameName) {
+  const Predicate name = changed<ConfigMap>([](const ConfigMap& map) { return map.metadata.name; });
+  for (const Predicate& predicate :
+       {labels_changed(), annotations_changed(), resource_version_changed(), name}) {
+    EXPECT_TRUE(predicate(updated(base, deleting)));
+    EXPECT_TRUE(predicate(updated(base, recreated)));
+    EXPECT_FALSE(predicate(updated(deleting, deleting)));
+  }
+}
+
 TEST(Predicate, GenerationChangedComparesVersionsWhereThereIsNoGeneration) {
   const WireObject before = wire_object(R"({"name":"a","uid":"u","resourceVersion":"1"})");
   const WireObject after = wire_object(R"({"name":"a","uid":"u","resourceVersion":"2"})");

@@ -9,6 +9,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,9 @@ WatchSpec watch_mapped(F mapping, TriggerOptions options = {}) {
   auto scope = detail::scope_of(U::resource, options, Projection::of<U>());
   return detail::watch_mapped_in<U>(std::move(mapping), std::move(options), std::move(scope));
 }
+
+template <ObjectType T>
+class Dependents;
 
 /// A fluent description of a controller, for Manager::add(). Every setting has a default. Clauses throw
 /// std::invalid_argument, naming themselves, for selectors and namespaces that are invalid.
@@ -178,7 +182,8 @@ class ControllerBuilder {
   }
 
   /// Adds a predicate that events of every watch must meet in addition to TriggerOptions::when. Does not
-  /// apply to sources. If it is called several times, all predicates must be met.
+  /// apply to sources, nor to the dependents of a graph. If it is called several times, all predicates must
+  /// be met.
   ControllerBuilder& filter(Predicate when) {
     filter_ = std::move(filter_) && std::move(when);
     return *this;
@@ -231,14 +236,28 @@ class ControllerBuilder {
   /// Adds a finalizer: when an object is deleted, `clean_up(context, object)` runs, and the object is kept
   /// until that returns done(). The finalizer is added when the object is first reconciled. `name` must be
   /// qualified: "demo.example.com/cleanup". Several finalizers run in the order in which they were added.
+  /// `clean_up` takes a const T&, or a const PartialObject& if metadata is enough: then it also runs for
+  /// objects that do not decode as a T.
+  ///
+  /// Predicates do not hide the beginning of a deletion from it, but an object that leaves the label_selector
+  /// or field_selector of controller_for(), or a namespace that is no longer among its `namespaces`, does:
+  /// the object keeps the finalizer, and is not removed when it is deleted. Use filter(matches_labels(...))
+  /// in place of a selector of labels that may change.
   template <class F>
   ControllerBuilder& finalize(std::string name, F clean_up) {
-    static_assert(std::invocable<F&, Context&, const T&>,
-                  "a clean-up is called with (Context&, const T&), where T is the kind in controller_for<T>");
-    finalizers_.push_back(
-        {std::move(name), [clean_up = std::move(clean_up)](Context& context, const T& object) mutable {
-           return detail::call_reconciler(clean_up, context, object);
-         }});
+    constexpr bool takes_object = std::invocable<F&, Context&, const T&>;
+    static_assert(takes_object || std::invocable<F&, Context&, const PartialObject&>,
+                  "a clean-up is called with (Context&, const T&), where T is the kind in controller_for<T>, "
+                  "or with (Context&, const PartialObject&)");
+    using Object = std::conditional_t<takes_object, T, PartialObject>;
+    auto call = [clean_up = std::move(clean_up)](Context& context, const Object& object) mutable {
+      return detail::call_reconciler(clean_up, context, object);
+    };
+    if constexpr (takes_object) {
+      finalizers_.push_back({std::move(name), std::move(call)});
+    } else {
+      finalizers_.push_back({std::move(name), {}, std::move(call)});
+    }
     return *this;
   }
 
@@ -275,12 +294,17 @@ class ControllerBuilder {
     if (spec.options.name.empty()) spec.options.name = detail::default_name(spec_.resource.kind);
     spec.reconcile = reconciler_(finalizers_);
     for (const auto& finalizer : finalizers_) spec.finalizers.push_back(finalizer.name);
-    for (WatchSpec& watch : spec.watches) watch.when = filter_ && std::move(watch.when);
+    for (WatchSpec& watch : spec.watches) {
+      if (watch.filtered) watch.when = filter_ && std::move(watch.when);
+    }
     spec.watches.insert(spec.watches.end(), channels_.begin(), channels_.end());
     return spec;
   }
 
  private:
+  template <ObjectType U>
+  friend class Dependents;
+
   static WatchSpec watch_of_primary(const ResourceId& resource, const TriggerOptions& options,
                                     const detail::WatchScope& scope) {
     if constexpr (ObjectType<T>) {

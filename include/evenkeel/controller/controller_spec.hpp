@@ -161,6 +161,7 @@ struct WatchSpec {
   bool installs_crd = false;  ///< ResourceInfo::installs_crd of the type.
   bool owned = false;         ///< True if the reconciled objects own these: owns().
   bool from_server = true;    ///< False if its events are those of an EventChannel.
+  bool filtered = true;       ///< False if ControllerBuilder::filter() does not apply.
   /// Declares the kind in the cache and registers `handler` for its events.
   std::function<Attachment(Cache& cache, std::shared_ptr<EventHandler> handler)> attach = {};
 };

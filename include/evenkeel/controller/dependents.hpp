@@ -168,8 +168,11 @@ class Dependents {
     return report.result();
   }
 
-  /// Adds to a controller the clauses that the graph needs: owns() for each kind, and the finalizer.
+  /// Adds to a controller the clauses that the graph needs: owns() for each kind, to which filters do not
+  /// apply, and the finalizer.
   void add_to(ControllerBuilder<T>& builder) const {
+    std::vector<WatchSpec>& watches = builder.spec_.watches;
+    const std::size_t first = watches.size();
     for (std::size_t at = 0; at < owns_.size(); ++at) {
       const detail::DependentKind& kind = graph_.kinds()[at];
       if (kind.late) {
@@ -178,6 +181,7 @@ class Dependents {
         owns_[at](builder);
       }
     }
+    for (std::size_t at = first; at < watches.size(); ++at) watches[at].filtered = false;
     if (finalizer_.empty()) return;
     builder.finalize(finalizer_, [graph = graph_](Context& context, const T& owner) {
       return graph.clean_up(context, &owner, owner.metadata);

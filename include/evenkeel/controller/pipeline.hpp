@@ -23,7 +23,7 @@ namespace evenkeel {
 inline namespace v0 {
 
 /// Outcome of one step. Converts from Result: done() continues with the next step, requeue() and
-/// requeue_after() end the run.
+/// requeue_after() end the run, whatever the delay.
 class EVENKEEL_API Step {
  public:
   enum class Kind : std::uint8_t {
@@ -55,10 +55,10 @@ inline Step stop_here(Result result = {}) {
 }
 
 /// Continues with the next step, and runs all steps again after `delay`: for incomplete work on which later
-/// steps do not depend. Equal to go_on() if `delay` is not positive.
+/// steps do not depend. A delay that is not positive is a time that has passed: they run again as after
+/// requeue().
 inline Step later(Duration delay, std::string reason = {}) {
-  return {delay > Duration::zero() ? Step::Kind::later : Step::Kind::go_on,
-          requeue_after(delay, std::move(reason))};
+  return {Step::Kind::later, requeue_after(delay, std::move(reason))};
 }
 
 namespace detail {
@@ -69,12 +69,12 @@ class EVENKEEL_API StepSummary {
   /// Adds the outcome of the step `name`; returns true if the next one runs.
   bool add(std::string_view name, const Step& step);
   /// Returns the result of the run: that of the step that ended it, or the shortest requested delay, with the
-  /// reasons of all steps in order, each prefixed by the name of its step. A rate-limited requeue takes
-  /// precedence over delays.
+  /// reasons of all steps in order, each prefixed by the name of its step. A rate-limited requeue, or a delay
+  /// that is not positive, takes precedence over delays.
   Result result() const;
 
  private:
-  Result last_;
+  bool requeues_ = false;
   std::optional<Duration> delay_;
   std::optional<Priority> priority_;
   std::string reasons_;

@@ -39,9 +39,13 @@ class EVENKEEL_API Predicate {
   std::function<bool(const ObjectEvent&)> decide_;
 };
 
+// "Creations and deletions" below include updates in which deletion began, or in which the object was
+// replaced by another with the same name. A controller with finalizers gets the beginning of a deletion of
+// its objects whatever its predicates say.
+
 /// Passes updates only if metadata.generation changed (which the server increments when the spec changes, but
-/// not when the status does), if deletion began, or if the object was replaced by another with the same name.
-/// For kinds without a generation, passes updates if anything changed. Passes creations and deletions.
+/// not when the status does). For kinds without a generation, passes updates if anything changed. Passes
+/// creations and deletions.
 EVENKEEL_API Predicate generation_changed();
 
 /// Passes updates only if a label was added, changed or removed. Passes creations and deletions.
@@ -62,13 +66,23 @@ EVENKEEL_API Predicate matches_labels(std::string_view selector);
 /// Passes events of these types only: events_of({EventType::added, EventType::deleted}).
 EVENKEEL_API Predicate events_of(std::initializer_list<EventType> types);
 
+namespace detail {
+
+/// Returns true for an update in which the deletion of an object begins, and for the first event of an object
+/// that is being deleted.
+EVENKEEL_API bool begins_deletion(const ObjectEvent& event);
+/// Returns true for an update of the same object that does not begin its deletion.
+EVENKEEL_API bool is_change(const ObjectEvent& event);
+
+}  // namespace detail
+
 /// Passes updates only if the values of `part(object)`, of any type with ==, differ between the two states.
 /// Passes creations and deletions. Decodes the object, which costs more than the predicates above:
 /// changed<Demo>([](const Demo& demo) { return demo.spec.replicas; }).
 template <class T, std::invocable<const T&> F>
 Predicate changed(F part) {
   return [part = std::move(part)](const ObjectEvent& event) {
-    if (event.type != EventType::updated || event.old == nullptr) return true;
+    if (!detail::is_change(event)) return true;
     return !(std::invoke(part, *event.object->template decode<T>()) ==
              std::invoke(part, *event.old->template decode<T>()));
   };

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <evenkeel/api/dynamic.hpp>
+#include <evenkeel/base/export.hpp>
 #include <evenkeel/client/errors.hpp>
 #include <evenkeel/controller/context.hpp>
 #include <evenkeel/controller/result.hpp>
@@ -33,9 +35,33 @@ template <class T>
 struct Finalizer {
   std::string name;
   std::function<Result(Context&, const T&)> clean_up;
+  /// Set instead of `clean_up` if metadata is enough: it also runs for objects that do not decode as a T.
+  std::function<Result(Context&, const PartialObject&)> of_metadata = {};
 };
 
 namespace detail {
+
+inline PartialObject partial_of(const DynamicObject& object) {
+  return {std::string(object.api_version()), std::string(object.kind()), object.metadata()};
+}
+template <ObjectType T>
+PartialObject partial_of(const T& object) {
+  return {T::resource.api_version(), std::string(T::resource.kind), object.metadata};
+}
+
+template <class T>
+Result run_finalizer(const Finalizer<T>& finalizer, Context& context, const T& object) {
+  return unfinished(finalizer.clean_up ? finalizer.clean_up(context, object)
+                                       : finalizer.of_metadata(context, partial_of(object)));
+}
+
+/// Handles an object that does not decode as its C++ type: if it is being deleted, runs the finalizers that
+/// it has until one needs the object; else, or then, records a Warning Event CannotDecode and throws
+/// TerminalError, because no retry can help before the object changes. Finalizers that need the object have
+/// no functions here.
+EVENKEEL_API Result reconcile_undecodable(Context& context, const ResourceId& resource,
+                                          std::vector<Finalizer<DynamicObject>> finalizers,
+                                          const DecodeError& error);
 
 template <class F, class... Arguments>
 Result call_reconciler(F& function, Arguments&&... arguments) {
@@ -79,7 +105,7 @@ Result run_finalizers(Context& context, Snapshot<T> object, const std::vector<Fi
   for (const Finalizer<T>& finalizer : finalizers) {
     if (!object || !has_finalizer(object->metadata, finalizer.name)) continue;
     context.set_primary(std::make_unique<PrimaryOf<T>>(object));
-    Result result = finalizer.clean_up(context, *object);
+    Result result = run_finalizer(finalizer, context, *object);
     if (result.kind() != Result::Kind::done) return result;
     // The clean-up may have written to the object: base the change on its latest state.
     object = edit_finalizers(context, context.latest<T>(),
@@ -96,7 +122,15 @@ requires ObjectReconciler<F, T> || RequestReconciler<F> ReconcileFunction
 reconcile_function(F function, std::vector<Finalizer<T>> finalizers = {}) {
   return [function = std::move(function),
           finalizers = std::move(finalizers)](Context& context) mutable -> Result {
-    Snapshot<T> object = context.find<T>(context.key());
+    Snapshot<T> object;
+    try {
+      object = context.find<T>(context.key());
+    } catch (const DecodeError& error) {
+      std::vector<Finalizer<DynamicObject>> of_metadata;
+      for (const Finalizer<T>& finalizer : finalizers)
+        of_metadata.push_back({finalizer.name, {}, finalizer.of_metadata});
+      return detail::reconcile_undecodable(context, T::resource, std::move(of_metadata), error);
+    }
     if (object && !is_deleting(object->metadata))
       object = detail::with_finalizers(context, std::move(object), finalizers);
     if (object) context.set_primary(std::make_unique<detail::PrimaryOf<T>>(object));

@@ -22,7 +22,7 @@ class [[nodiscard]] Result {
   enum class Kind : std::uint8_t {
     done,           ///< Resets the back-off; the next run is caused by an event.
     requeue,        ///< Runs again when the rate limiter permits; failures are still counted.
-    requeue_after,  ///< Resets the back-off; runs again after delay().
+    requeue_after,  ///< Resets the back-off; runs again after delay(). See requeue_after() for delays <= 0.
   };
 
   Result() = default;
@@ -63,13 +63,27 @@ inline Result requeue(std::string reason = {}) {
   return {Result::Kind::requeue, Duration::zero(), std::move(reason)};
 }
 
-/// Run again after `delay`, with the back-off reset. A delay that is not positive has the effect of done().
-/// The next run keeps the priority of this one, unless the result or ControllerOptions::requeue_priority sets
-/// another.
+/// Run again after `delay`, with the back-off reset. The next run keeps the priority of this one, unless the
+/// result or ControllerOptions::requeue_priority sets another.
+///
+/// A negative delay is a time that has passed: the effect is that of requeue(). Zero means no further run, as
+/// in Go, but not done(): a clean-up is not complete, the next step of a Pipeline does not run, and both run
+/// again as after requeue().
 inline Result requeue_after(Duration delay, std::string reason = {}) {
-  if (delay <= Duration::zero()) return {};
   return {Result::Kind::requeue_after, delay, std::move(reason)};
 }
+
+namespace detail {
+
+/// Returns the result of a run in which something is left to do: requeue() for a delay that is not positive.
+inline Result unfinished(Result result) {
+  if (result.kind() != Result::Kind::requeue_after || result.delay() > Duration::zero()) return result;
+  const std::optional<Priority> priority = result.priority();
+  result = requeue(result.reason());
+  return priority ? result.with_priority(*priority) : result;
+}
+
+}  // namespace detail
 
 /// Thrown by a reconciler for an error that no retry can fix: it is counted and logged, and not retried until
 /// the next event. Also recognised if nested inside another exception (std::throw_with_nested).
