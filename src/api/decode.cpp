@@ -187,6 +187,28 @@ struct Path {
   }
 };
 
+/// A value that does not fit. Becomes a DecodeError once it is known whether its bytes may be shown.
+struct Misfit {
+  std::string where;
+  std::string expected;
+  std::string kind;   ///< Type of the value that was found.
+  std::string value;  ///< Type and bytes of it.
+};
+
+/// Returns true if an object described by `type`, `what` and `text` may be a Secret, or hold one, like a list
+/// or a review. Errors then name the field and the type that was found, and quote nothing.
+bool may_hold_secret(const TypeInfo& type, std::string_view what, std::string_view text) {
+  const bool is_secret = type.kind == TypeKind::record && type.resource != nullptr &&
+                         std::string_view(type.resource->kind) == "Secret";
+  return is_secret || what.find("Secret") != std::string_view::npos ||
+         text.find("\"Secret") != std::string_view::npos;
+}
+
+DecodeError error_of(const Misfit& misfit, bool hides_value) {
+  return {misfit.where,
+          "expected " + misfit.expected + ", found " + (hides_value ? misfit.kind : misfit.value)};
+}
+
 template <class Value>
 class Decoder {
  public:
@@ -234,38 +256,46 @@ class Decoder {
   }
 
  private:
-  [[noreturn]] void fail(const Path& path, const std::string& problem) const {
+  [[noreturn]] void fail(const Path& path, std::string_view expected, std::string kind,
+                         std::string value) const {
     std::string where = what_;
     const std::string field = path.str();
     if (!where.empty() && !field.empty()) where += ": ";
-    throw DecodeError(where + field, problem);
+    throw Misfit{where + field, std::string(expected), std::move(kind), std::move(value)};
   }
 
-  static std::string describe(Value& value, bool secret = false) {
+  [[noreturn]] void wrong_kind(const Path& path, std::string_view expected, Value& value, bool secret) const {
+    std::string kind;
+    std::string shown;
     switch (value.kind()) {
       case Json::Kind::null:
-        return "null";
+        kind = "null";
+        break;
       case Json::Kind::boolean:
-        return value.boolean() ? "boolean true" : "boolean false";
+        kind = "boolean";
+        shown = value.boolean() ? "true" : "false";
+        break;
       case Json::Kind::string:
-        return secret ? "string" : "string " + quoted(value.string());
+        kind = "string";
+        shown = quoted(value.string());
+        break;
       case Json::Kind::array:
-        return "array";
+        kind = "array";
+        break;
       case Json::Kind::object:
-        return "object";
+        kind = "object";
+        break;
       default:
+        shown = value.token();
+        kind = secret || shown.find_first_of(".eE") != std::string::npos ? "number" : "integer";
         break;
     }
-    if (secret) return "number";
-    const std::string token(value.token());
-    const bool whole = token.find_first_of(".eE") == std::string::npos;
-    return (whole ? "integer " : "number ") + token;
+    fail(path, expected, kind, secret || shown.empty() ? kind : kind + " " + shown);
   }
 
   void expect(Json::Kind kind, std::string_view wanted, Value& value, const Path& path,
               bool secret = false) const {
-    if (value.kind() == kind) return;
-    fail(path, "expected " + std::string(wanted) + ", found " + describe(value, secret));
+    if (value.kind() != kind) wrong_kind(path, wanted, value, secret);
   }
 
   static double as_double(const Number& number) {
@@ -281,8 +311,8 @@ class Decoder {
       return store_integer(type, target, number.integer);
     const std::string found(value.token());
     if (found.find_first_of(".eE") != std::string::npos && !number.large)
-      fail(path, "expected integer, found number " + found);
-    fail(path, "expected integer " + range_of(type) + ", found " + found);
+      fail(path, "integer", "number", "number " + found);
+    fail(path, "integer " + range_of(type), "another number", found);
   }
 
   static bool fits(const TypeInfo& type, std::int64_t value) {
@@ -309,7 +339,7 @@ class Decoder {
     for (const EnumValue& each : type.values) {
       if (each.wire == word) return store_integer(type, target, each.value);
     }
-    fail(path, "expected " + wanted + ", found string " + quoted(word));
+    fail(path, wanted, "string", "string " + quoted(word));
   }
 
   void text(const TypeInfo& type, void* target, Value& value, const Path& path) const {
@@ -317,13 +347,12 @@ class Decoder {
     if (ops.numbers && value.kind() == Json::Kind::number) {
       const std::string token(value.token());
       if (ops.parse(target, token)) return;
-      fail(path, "expected " + std::string(ops.expected) + ", found " + describe(value, ops.secret));
+      wrong_kind(path, ops.expected, value, ops.secret);
     }
     expect(Json::Kind::string, ops.expected, value, path, ops.secret);
     const std::string_view form = value.string();
     if (ops.parse(target, form)) return;
-    fail(path, "expected " + std::string(ops.expected) + ", found string" +
-                   (ops.secret ? std::string() : " " + quoted(form)));
+    fail(path, ops.expected, "string", ops.secret ? "string" : "string " + quoted(form));
   }
 
   void int_or_string(IntOrString& target, Value& value, const Path& path) const {
@@ -332,7 +361,7 @@ class Decoder {
       target = IntOrString(value.string());
       return;
     }
-    if (kind != Json::Kind::number) fail(path, "expected integer or string, found " + describe(value));
+    if (kind != Json::Kind::number) wrong_kind(path, "integer or string", value, false);
     std::int32_t number = 0;
     integer(type_info<std::int32_t>(), &number, value, path);
     target = IntOrString(number);
@@ -450,8 +479,7 @@ class Decoder {
     if (member.is_null()) return;
     expect(Json::Kind::string, quoted(wanted), member, path);
     const std::string_view found = member.string();
-    if (found != wanted && !found.empty())
-      fail(path, "expected " + quoted(wanted) + ", found " + quoted(found));
+    if (found != wanted && !found.empty()) fail(path, quoted(wanted), quoted(found), quoted(found));
   }
 
   std::string what_;
@@ -517,7 +545,11 @@ bool is_container(std::string_view text) {
 }  // namespace
 
 void from_tree(const TypeInfo& type, void* object, const Json& tree, std::string_view what) {
-  Decoder<TreeValue>(what).top(type, object, TreeValue(tree));
+  try {
+    Decoder<TreeValue>(what).top(type, object, TreeValue(tree));
+  } catch (const Misfit& misfit) {
+    throw error_of(misfit, may_hold_secret(type, what, tree.dump()));
+  }
 }
 
 void from_json(const TypeInfo& type, void* object, std::string_view text, std::string_view what) {
@@ -525,6 +557,8 @@ void from_json(const TypeInfo& type, void* object, std::string_view text, std::s
   if (!is_container(text)) return from_tree(type, object, Json::parse(text, name), what);
   try {
     scan_into(type, object, text, what);
+  } catch (const Misfit& misfit) {
+    throw error_of(misfit, may_hold_secret(type, what, text));
   } catch (const Malformed& malformed) {
     // The slower parser reports line and column.
     static_cast<void>(Json::parse(text, name));

@@ -58,6 +58,9 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     std::string text = error.what();
     // nlohmann prefixes "[json.exception.parse_error.101] "; line, column and reason follow.
     if (const auto end = text.find("] "); end != std::string::npos) text.erase(0, end + 2);
+    // It also quotes what it read last, which may be a part of a Secret.
+    for (const std::string_view quote : {"; last read: '", " parsing '"})
+      text.erase(std::min(text.find(quote), text.size()));
     throw DecodeError(name_, text);
   }
 

@@ -38,7 +38,7 @@ std::string base64(std::string_view bytes) {
 std::string from_base64(const Json& field) {
   if (field.is_null()) return {};
   const std::optional<Bytes> bytes = Bytes::from_base64(field.as_string());
-  if (!bytes) throw DecodeError("etcd", "expected base64, found \"" + field.as_string() + "\"");
+  if (!bytes) throw DecodeError("etcd", "expected base64");
   return bytes->value();
 }
 
@@ -49,7 +49,7 @@ Version number(const Json& field) {
   Version value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size())
-    throw DecodeError("etcd", "expected a number, found \"" + text + "\"");
+    throw DecodeError("etcd", "expected a number");
   return value;
 }
 

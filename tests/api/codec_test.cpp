@@ -10,6 +10,7 @@
 
 #include <evenkeel/api/codec.hpp>
 #include <evenkeel/api/int_or_string.hpp>
+#include <evenkeel/api/kinds/core.hpp>
 #include <evenkeel/api/metadata.hpp>
 
 namespace ek = evenkeel;
@@ -312,6 +313,43 @@ TEST(Codec, RootsOfTheWrongKindAreNamedByTheObjectAlone) {
   EXPECT_EQ(problem_of("5", ""), "expected object, found integer 5");
   EXPECT_EQ(problem_of(R"({"spec":{"replicas":"x"}})", ""),
             R"(spec.replicas: expected integer, found string "x")");
+}
+
+// Field and type are named, its bytes are not: by the type, by the object's name, and by what it contains.
+TEST(Codec, ErrorsOfSecretsShowNoValue) {
+  const auto problem = [](auto decode) {
+    try {
+      decode();
+    } catch (const ek::DecodeError& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  const std::vector<std::pair<std::string, std::string>> secrets = {
+      {R"({"data":{"password":"hunter2!"}})", "s: data.password: expected base64, found string"},
+      {R"({"data":{"password":22771}})", "s: data.password: expected base64, found number"},
+      {R"({"data":"hunter2"})", "s: data: expected object, found string"},
+      {R"({"stringData":{"pin":22771}})", "s: stringData.pin: expected string, found integer"},
+      {R"({"stringData":{"pin":true}})", "s: stringData.pin: expected string, found boolean"},
+      {R"({"stringData":["hunter2"]})", "s: stringData: expected object, found array"},
+      {R"({"metadata":{"annotations":{"a":22771}}})",
+       "s: metadata.annotations.a: expected string, found integer"},
+      {R"({"metadata":{"generation":"hunter2"}})", "s: metadata.generation: expected integer, found string"},
+      {R"({"metadata":{"generation":22771227712277122771}})",
+       "s: metadata.generation: expected integer from -9223372036854775808 to 9223372036854775807, found "
+       "another number"},
+      {R"({"immutable":"hunter2"})", "s: immutable: expected boolean, found string"},
+      {R"({"kind":"Pod"})", R"(s: kind: expected "Secret", found "Pod")"},
+  };
+  for (const auto& [text, expected] : secrets) {
+    EXPECT_EQ(problem([&text] { static_cast<void>(ek::from_json<ek::Secret>(text, "s")); }), expected);
+    EXPECT_EQ(problem([&text] { static_cast<void>(ek::from_tree<ek::Secret>(ek::Json::parse(text), "s")); }),
+              expected);
+  }
+  EXPECT_EQ(problem_of(R"({"spec":{"image":5},"items":[{"kind":"Secret"}]})"),
+            "shops/default/corner: spec.image: expected string, found integer");
+  EXPECT_EQ(problem_of(R"({"spec":{"image":5}})", "Secret a/b"),
+            "Secret a/b: spec.image: expected string, found integer");
 }
 
 TEST(Codec, LongTextsAreCutInErrors) {

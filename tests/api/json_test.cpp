@@ -137,6 +137,30 @@ TEST(Json, RefusesInvalidJsonWithLineAndColumn) {
     EXPECT_THROW(static_cast<void>(Json::parse(text)), DecodeError) << text;
 }
 
+// The text may be a Secret.
+TEST(Json, ErrorsQuoteNothing) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"({"data":{"password":"hunter2)",
+       "parse error at line 1, column 29: syntax error while parsing value - invalid string: missing closing "
+       "quote"},
+      {R"({"data":{"password":hunter2}})",
+       "parse error at line 1, column 21: syntax error while parsing value - invalid literal"},
+      {R"({"data":{"password":"hunter2'; expected hunter2\x"}})",
+       "parse error at line 1, column 49: syntax error while parsing value - invalid string: forbidden "
+       "character "
+       "after backslash"},
+      {R"({"data":{"password":22771e99999}})", "number overflow"},
+  };
+  for (const auto& [text, problem] : cases) {
+    try {
+      static_cast<void>(Json::parse(text));
+      ADD_FAILURE() << "accepted: " << text;
+    } catch (const DecodeError& error) {
+      EXPECT_EQ(error.what(), "JSON: " + problem);
+    }
+  }
+}
+
 TEST(Json, RefusesDeepNesting) {
   EXPECT_NO_THROW(static_cast<void>(Json::parse(std::string(512, '[') + std::string(512, ']'))));
   EXPECT_THROW(static_cast<void>(Json::parse(std::string(513, '[') + std::string(513, ']'))), DecodeError);

@@ -35,9 +35,22 @@ TEST(Status, TakesAnythingElseAsText) {
   EXPECT_EQ(Status::decode(404, "404 page not found\n").reason, "NotFound");
   EXPECT_EQ(Status::decode(500, "").reason, "InternalError");
   EXPECT_EQ(Status::decode(418, "").reason, "Unknown");
-  EXPECT_EQ(Status::decode(403, R"({"kind":"Pod"})").message, R"({"kind":"Pod"})");
-  EXPECT_EQ(Status::decode(403, R"({"kind":"Status","message":)").message, R"({"kind":"Status","message":)");
+  EXPECT_EQ(Status::decode(401, R"({"type":"error","message":"must authenticate"})").message,
+            "must authenticate");
+  EXPECT_EQ(Status::decode(429, R"({"error":"slow down"})").message, "slow down");
   EXPECT_EQ(Status::decode(500, std::string(100'000, 'x')).message.size(), 2048U);
+}
+
+// It may be a Secret, or a piece of one.
+TEST(Status, DoesNotShowAnObject) {
+  for (const std::string body :
+       {R"({"kind":"Secret","data":{"password":"aHVudGVyMg=="}})",
+        R"({"kind":"Secret","data":{"password":"aHVu)", R"({"data":{"error":"x"},"message":"aHVudGVyMg=="})",
+        R"([{"password":"aHVudGVyMg=="}])", R"("aHVudGVyMg==")", R"(aHVudGVyMg=="},"type":"Opaque"})",
+        "kind: Secret\ndata:\n  password: aHVudGVyMg==\n", R"({"kind":"Status","message":)"}) {
+    EXPECT_EQ(Status::decode(500, body).message, std::to_string(body.size()) + " bytes that are not a Status")
+        << body;
+  }
 }
 
 TEST(Status, NullAndWronglyTypedFieldsReadAsAbsent) {

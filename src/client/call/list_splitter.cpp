@@ -224,8 +224,9 @@ void ListSplitter::State::end_value(std::string_view text) {
   expected = Expected::after_value;
   if (name == "metadata") return read_metadata(text);
   if (name == "items") {
-    if (text != "null")
-      throw DecodeError("list", "items: expected an array, found " + std::string(text.substr(0, 20)));
+    const Json value = Json::parse(text, "list");
+    if (!value.is_null())
+      throw DecodeError("list", "items: expected an array, found " + std::string(value.kind_name()));
     seen_items = true;
     return;
   }

@@ -68,6 +68,26 @@ std::string one_line(std::string_view text) {
   return out;
 }
 
+/// Returns a body that is not a Status as one line. What may be an object, or a piece of one, is not shown,
+/// because it may be a Secret: only what it calls its message or its error.
+std::string shown_body(std::string_view body) {
+  const std::size_t first = body.find_first_not_of(" \t\r\n");
+  const bool may_be_object =
+      first != std::string_view::npos &&
+      (body[first] == '{' || body[first] == '[' || body[first] == '"' ||
+       body.find("\":") != std::string_view::npos || body.find("Secret") != std::string_view::npos);
+  if (!may_be_object) return one_line(body);
+  try {
+    const Json document = Json::parse(body);
+    const bool is_api_object = !document["kind"].is_null() || !document["data"].is_null();
+    for (const char* name : {"message", "error"}) {
+      if (!is_api_object && document[name].is_string()) return one_line(document[name].as_string());
+    }
+  } catch (const DecodeError&) {  // not JSON, or not all of it
+  }
+  return std::to_string(body.size()) + " bytes that are not a Status";
+}
+
 /// Clamped before it becomes a Duration, which can represent 292 years.
 Duration clamped(std::int64_t seconds) {
   constexpr auto most = std::chrono::duration_cast<std::chrono::seconds>(limits::retry_after).count();
@@ -138,7 +158,7 @@ std::string text_of(const std::string& call, const Status& status) {
 
 Status Status::decode(int code, std::string_view body) {
   Status status{.code = code};
-  if (!take_status(status, body)) status.message = one_line(body);
+  if (!take_status(status, body)) status.message = shown_body(body);
   if (status.reason.empty()) status.reason = reason_of(status.code);
   return status;
 }
