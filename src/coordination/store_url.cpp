@@ -10,6 +10,8 @@
 #include <evenkeel/coordination/memory_store.hpp>
 #include <evenkeel/coordination/store_url.hpp>
 
+#include "base/shown_url.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace coordination {
@@ -26,7 +28,7 @@ std::shared_ptr<Store> open_etcd(std::string_view url, const StoreUrlOptions& op
 constexpr std::string_view kube_scheme = "kube://";
 
 [[noreturn]] void refuse_kube(std::string_view url, const char* why) {
-  throw std::invalid_argument(std::string(url) + ": " + why +
+  throw std::invalid_argument(evenkeel::detail::shown_url(url) + ": " + why +
                               "; the form is kube://[CONTEXT/]NAMESPACE/NAME[?objects=one]");
 }
 
@@ -81,9 +83,13 @@ std::shared_ptr<Store> open_store(std::string_view url, const StoreUrlOptions& o
     throw std::invalid_argument(
         "fdb:// needs evenkeel::foundationdb and the scheme of a FoundationDbNetwork");
   }
-  const std::string_view scheme = url.substr(0, url.find(':'));
-  throw std::invalid_argument("unknown scheme \"" + std::string(scheme) +
-                              ":\"; supported are etcd://HOST:PORT, etcds://USER:PASSWORD@HOST:PORT, "
+  // Without a scheme, the text before a colon may be a user.
+  const std::size_t mark = url.find("://");
+  const std::string scheme = mark == std::string_view::npos
+                                 ? "no scheme"
+                                 : "unknown scheme \"" + std::string(url.substr(0, mark)) + ":\"";
+  throw std::invalid_argument(scheme +
+                              "; supported are etcd://HOST:PORT, etcds://USER:PASSWORD@HOST:PORT, "
                               "kube://[CONTEXT/]NAMESPACE/NAME and memory:");
 }
 

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/rounded_duration.hpp"
+#include "base/shown_url.hpp"
 #include "http/connection_user.hpp"
 #include "http/curl_loop.hpp"
 #include "http/gzip_decoder.hpp"
@@ -98,7 +99,8 @@ std::string authority_of(std::string_view host, const std::string& port) {
 Endpoint parse_endpoint(const CurlTransportOptions& options) {
   const std::unique_ptr<CURLU, void (*)(CURLU*)> url(curl_url(), curl_url_cleanup);
   const auto fail = [&](const char* why) {
-    throw std::invalid_argument("CurlTransportOptions.server \"" + options.server + "\": " + why);
+    throw std::invalid_argument("CurlTransportOptions.server \"" +
+                                evenkeel::detail::shown_url(options.server) + "\": " + why);
   };
   if (curl_url_set(url.get(), CURLUPART_URL, options.server.c_str(), 0) != CURLUE_OK) fail("not a URL");
   const std::string scheme = url_part(url.get(), CURLUPART_SCHEME);
@@ -262,12 +264,9 @@ void CurlExchange::configure_connection(const Endpoint& endpoint, const CurlTran
   set(easy_, CURLOPT_OPENSOCKETFUNCTION, &open_socket);
   set(easy_, CURLOPT_SOCKOPTFUNCTION, &limit_silence);
   set(easy_, CURLOPT_SOCKOPTDATA, const_cast<Duration*>(&options.dead_peer_timeout));
-  if (options.proxy) {
-    set(easy_, CURLOPT_PROXY, options.proxy->c_str());
-  } else if (endpoint.loopback || options.event_loop) {
-    // Ignore the environment's proxy, for which a loopback address would be another machine.
-    set(easy_, CURLOPT_PROXY, "");
-  }
+  // Chosen when the transport was made. libcurl would read the environment for each of them that is not set.
+  set(easy_, CURLOPT_PROXY, options.proxy.value_or("").c_str());
+  set(easy_, CURLOPT_NOPROXY, "");
   if (!endpoint.connect_to.empty()) {
     connect_to_ = curl_slist_append(nullptr, endpoint.connect_to.c_str());
     set(easy_, CURLOPT_CONNECT_TO, connect_to_);
@@ -412,8 +411,10 @@ std::exception_ptr CurlExchange::error_of(CURLcode code, const std::string& base
 }
 
 CurlExchange::Failure CurlExchange::failure_of(CURLcode code) const {
-  Failure failure{.code = code_of(code),
-                  .reason = error_text_[0] != '\0' ? error_text_ : curl_easy_strerror(code)};
+  // libcurl quotes a proxy that it cannot use with user and password.
+  const bool has_text =
+      error_text_[0] != '\0' && std::string_view(error_text_).find("proxy syntax") == std::string_view::npos;
+  Failure failure{.code = code_of(code), .reason = has_text ? error_text_ : curl_easy_strerror(code)};
   if (!limit_.empty()) failure.reason = limit_;
   if (code == CURLE_SSL_CACERT_BADFILE && tls_) failure.reason += " (" + tls_->ca_origin + ")";
   if (code == CURLE_SSL_CERTPROBLEM && tls_) failure.reason += " (" + tls_->cert_origin + ")";

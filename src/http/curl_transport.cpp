@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <pthread.h>
 #include <stdexcept>
 #include <thread>
@@ -14,6 +15,7 @@
 #include "http/curl_loop.hpp"
 #include "http/curl_web_socket.hpp"
 #include "http/event_loop_state.hpp"
+#include "http/proxy.hpp"
 #include "http/started_web_socket.hpp"
 #include "http/wire_check.hpp"
 
@@ -147,6 +149,7 @@ std::shared_ptr<Transport> make_curl_transport(CurlTransportOptions options) {
   if (options.event_loop)
     options.max_body_bytes =
         std::min(options.max_body_bytes, options.event_loop->state()->max_answer_bytes());
+  options.proxy = detail::choose_proxy(options, [](const char* name) { return std::getenv(name); });
   return std::make_shared<CurlTransport>(std::move(options));
 }
 

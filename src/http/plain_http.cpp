@@ -7,6 +7,7 @@
 
 #include <curl/curl.h>
 
+#include "base/shown_url.hpp"
 #include "http/url_part.hpp"
 
 namespace evenkeel {
@@ -31,8 +32,8 @@ bool is_exposed(const std::string& url) {
 }
 
 std::string exposed_text(std::string_view server, std::string_view what) {
-  return std::string(server) + " is neither https nor a loopback address, and " + std::string(what) +
-         " would be sent in the clear";
+  return evenkeel::detail::shown_url(server) + " is neither https nor a loopback address, and " +
+         std::string(what) + " would be sent in the clear";
 }
 
 }  // namespace http::detail

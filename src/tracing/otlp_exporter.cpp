@@ -13,6 +13,7 @@
 
 #include "base/caught.hpp"
 #include "base/limits.hpp"
+#include "base/shown_url.hpp"
 #include "tracing/export_core.hpp"
 #include "tracing/otlp_json.hpp"
 
@@ -29,8 +30,12 @@ Endpoint endpoint_of(const std::string& url) {
   const std::size_t scheme = url.starts_with("http://") ? 7 : url.starts_with("https://") ? 8 : 0;
   const std::size_t path = std::min(url.find('/', scheme), url.size());
   if (scheme == 0 || path == scheme)
-    throw std::invalid_argument("OtlpOptions: endpoint \"" + url +
+    throw std::invalid_argument("OtlpOptions: endpoint \"" + detail::shown_url(url) +
                                 "\" is not an http or https URL with a host");
+  // Anywhere: behind an unescaped delimiter, it would end a password of which the first part seems a host.
+  if (url.find('@') != std::string::npos)
+    throw std::invalid_argument("OtlpOptions: endpoint \"" + detail::shown_url(url) +
+                                "\" must not carry a user or password; use headers");
   return {url.substr(0, path), path == url.size() ? "/v1/traces" : url.substr(path)};
 }
 
@@ -74,7 +79,7 @@ class OtlpExporter::State final : public detail::Job {
     }
     if (first_lost)
       options_.log.warn("spans are dropped, because too many wait for the collector",
-                        {{"endpoint", options_.endpoint}});
+                        {{"endpoint", detail::shown_url(options_.endpoint)}});
     if (wakes) runner_.wake_at(*this, due);
   }
 
@@ -158,11 +163,19 @@ class OtlpExporter::State final : public detail::Job {
       core_.on_outcome(answer.outcome, options_.clock->now());
       if (core_.is_empty()) loses_ = false;
     }
-    note(answer.problem);
+    note(without_query(answer.problem));
     runner_.wake(*this);
     MutexLock lock(mutex_);
     in_flight_ = false;  // the last access: stop() waits for it
     changed_.notify_all();
+  }
+
+  // A key of the collector may be in the query, and the target is in each error of the transport.
+  std::string without_query(std::string problem) const {
+    const std::size_t query = std::min(endpoint_.target.find('?'), endpoint_.target.size());
+    const std::size_t at = problem.find(endpoint_.target);
+    if (at != std::string::npos) problem.erase(at + query, endpoint_.target.size() - query);
+    return problem;
   }
 
   // A problem that recurs with each batch is logged once.
@@ -173,7 +186,8 @@ class OtlpExporter::State final : public detail::Job {
       problem_ = problem;
     }
     if (!problem.empty())
-      options_.log.warn("spans could not be exported", {{"endpoint", options_.endpoint}, {"error", problem}});
+      options_.log.warn("spans could not be exported",
+                        {{"endpoint", detail::shown_url(options_.endpoint)}, {"error", problem}});
   }
 
   const OtlpOptions options_;

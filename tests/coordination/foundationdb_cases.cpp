@@ -169,7 +169,7 @@ TEST_P(FoundationDbCases, OpensByAUrl) {
     ADD_FAILURE();
   } catch (const std::invalid_argument& error) {
     EXPECT_EQ(error.what(), "fdb://" + file_ +
-                                "?reed=/db: after the cluster file only ?root=ROOT is allowed; the form is "
+                                "...: after the cluster file only ?root=ROOT is allowed; the form is "
                                 "fdb://CLUSTER_FILE[?root=ROOT]");
   }
 }

@@ -103,7 +103,7 @@ TEST(OpenStore, TakesObjectsOfAContext) {
   EXPECT_EQ(refusal_of("kube://hub", options), "kube://hub: a namespace or a name is missing" + form);
   EXPECT_EQ(refusal_of("kube://hub/", options), "kube://hub/: a namespace or a name is missing" + form);
   EXPECT_EQ(refusal_of("kube://hub/db1?objects=2", options),
-            "kube://hub/db1?objects=2: only ?objects=one may follow the name" + form);
+            "kube://hub/db1...: only ?objects=one may follow the name" + form);
   EXPECT_EQ(refusal_of("kube://hub/db1"), "kube://hub/db1: the root of the keys must be set" + form);
 }
 
@@ -113,6 +113,9 @@ TEST(OpenStore, SaysWhichFormsThereAre) {
             "etcds://USER:PASSWORD@HOST:PORT, kube://[CONTEXT/]NAMESPACE/NAME and memory:");
   EXPECT_THAT(refusal_of("etcd://admin:secret@"), Not(HasSubstr("secret")));
   EXPECT_NE(refusal_of("etcd://admin:secret@"), "opened");
+  for (const char* url : {"admin:secret@host:2379", "secret@host", "redis://admin:secret@host",
+                          "kube://admin:secret@hub", "kube://hub/db1?password=secret"})
+    EXPECT_THAT(refusal_of(url), Not(HasSubstr("secret"))) << url;
 }
 
 }  // namespace

@@ -126,6 +126,26 @@ TEST(OtlpExporter, RefusesAnEndpointThatIsNoUrl) {
   }
 }
 
+TEST(OtlpExporter, ShowsNoCredentialOfItsEndpoint) {
+  const auto refusal = [](const std::string& endpoint) -> std::string {
+    try {
+      const OtlpExporter exporter({.endpoint = endpoint});
+      return "taken";
+    } catch (const std::invalid_argument& wrong) {
+      return wrong.what();
+    }
+  };
+  EXPECT_EQ(refusal("bob:hunter2@collector:4318"),
+            "OtlpOptions: endpoint \"collector:4318\" is not an http or https URL with a host");
+  EXPECT_EQ(refusal("http://bob:hun ter2@collector:4318/v1/traces"),
+            "OtlpOptions: endpoint \"http://collector:4318/v1/traces\" must not carry a user or password; "
+            "use headers");
+  EXPECT_EQ(refusal("http://bob:hunter/2@collector:4318"),
+            "OtlpOptions: endpoint \"http://collector:4318\" must not carry a user or password; use headers");
+  EXPECT_EQ(refusal("http://coll ector:4318/v1?key=hunter2"),
+            "CurlTransportOptions.server \"http://coll ector:4318\": not a URL");
+}
+
 TEST(OtlpExporterConcurrency, TakesSpansFromManyThreadsWhileItSends) {
   World world;
   for (int i = 0; i < 400; ++i) world.transport->reply(200, "");

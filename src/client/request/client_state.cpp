@@ -12,6 +12,7 @@
 #include <evenkeel/http/curl_transport.hpp>
 
 #include "base/seed_of.hpp"
+#include "base/shown_url.hpp"
 #include "client/config/credential_check.hpp"
 #include "http/wire_check.hpp"
 
@@ -48,7 +49,8 @@ Config checked(Config config) {
 }
 
 // Returns "10.0.0.1:6443" for "https://10.0.0.1:6443/path".
-std::string host_of(const std::string& server) {
+std::string host_of(const std::string& url) {
+  const std::string server = shown_url(url);
   const std::size_t scheme = server.find("://");
   const std::size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
   return server.substr(begin, server.find('/', begin) - begin);

@@ -6,6 +6,8 @@
 
 #include <evenkeel/http/message.hpp>
 
+#include "base/shown_url.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace coordination::detail {
@@ -24,7 +26,7 @@ FoundationDbStoreOptions fdb_options(std::string_view url, const StoreUrlOptions
   if (question == std::string_view::npos) return fdb;
   const std::string_view query = path.substr(question + 1);
   if (!query.starts_with(root_query)) {
-    throw std::invalid_argument(std::string(url) +
+    throw std::invalid_argument(evenkeel::detail::shown_url(url) +
                                 ": after the cluster file only ?root=ROOT is allowed; the form is "
                                 "fdb://CLUSTER_FILE[?root=ROOT]");
   }

@@ -15,6 +15,7 @@
 #include "base/files.hpp"
 #include "base/limits.hpp"
 #include "base/shown_text.hpp"
+#include "base/shown_url.hpp"
 #include "http/plain_http.hpp"
 #include "http/wire_check.hpp"
 
@@ -38,7 +39,8 @@ void check_exposure(const ExplainFlags& flags) {
 
 void check_url(const std::string& url) {
   if (url.starts_with("http://") || url.starts_with("https://")) return;
-  throw std::invalid_argument("--url: \"" + url + "\" is not a URL such as http://127.0.0.1:8080");
+  throw std::invalid_argument("--url: \"" + evenkeel::detail::shown_url(url) +
+                              "\" is not a URL such as http://127.0.0.1:8080");
 }
 
 http::Response ask(const ExplainFlags& flags) {
@@ -102,7 +104,8 @@ int explain(const ExplainFlags& flags) {
   // Responses of evenkeel contain a sentence with the known names instead.
   const std::string_view hint =
       answer.headers.find("X-Evenkeel-Explain") != nullptr ? std::string_view() : hint_for(answer.status);
-  std::fprintf(stderr, "evenkeel explain: %s answered %d: %s%.*s\n", flags.url.c_str(), answer.status,
+  std::fprintf(stderr, "evenkeel explain: %s answered %d: %s%.*s\n",
+               evenkeel::detail::shown_url(flags.url).c_str(), answer.status,
                evenkeel::detail::shown_text(body, limits::status_bytes).c_str(),
                static_cast<int>(hint.size()), hint.data());
   return EXIT_FAILURE;
