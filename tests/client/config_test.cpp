@@ -433,10 +433,136 @@ TEST_F(ConfigErrors, MissingServer) {
 }
 
 TEST_F(ConfigErrors, ServerIsNoUrl) {
-  EXPECT_EQ(
-      problem_with(replaced(whole, "https://10.0.0.1:6443", "10.0.0.1:6443")),
-      "DIR/config: context \"dev\": cluster \"c1\": server: expected a URL that starts with https:// or "
-      "http://, found \"10.0.0.1:6443\"");
+  const auto with = [this](const std::string& server) {
+    return problem_with(replaced(whole, "https://10.0.0.1:6443", server));
+  };
+  const std::string server = "DIR/config: context \"dev\": cluster \"c1\": server: ";
+  EXPECT_EQ(with("ftp://10.0.0.1"),
+            server + "expected a URL that starts with https:// or http://, found \"ftp://10.0.0.1\"");
+  EXPECT_EQ(with("10.0.0.1:6443/path"),
+            server + "expected a URL, or HOST:PORT, found \"10.0.0.1:6443/path\"");
+  EXPECT_EQ(with("https:///path"), server + "expected a host, found \"https:///path\"");
+  for (const char* secret : {"bob:hunter2@10.0.0.1:6443", "https://bob:hunter2@10.0.0.1", "HTTP://hunter2@h"})
+    EXPECT_EQ(with(secret), server + "must not carry a user or password");
+  EXPECT_EQ(with("ftp://bob:hunter2@10.0.0.1"),
+            server + "expected a URL that starts with https:// or http://, found \"ftp://10.0.0.1\"");
+}
+
+TEST_F(ConfigErrors, ProxyIsNoUrl) {
+  const auto with = [this](const std::string& proxy) {
+    return problem_with(replaced(whole, "Q0EgUEVN", "Q0EgUEVN\n    proxy-url: \"" + proxy + "\""));
+  };
+  const std::string proxy = "DIR/config: context \"dev\": cluster \"c1\": proxy-url: \"";
+  EXPECT_THAT(with("http://bob:hunter 2@10.0.0.9:3128"),
+              StartsWith(proxy + "http://10.0.0.9:3128\": not the URL"));
+  EXPECT_THAT(with("bob:hunter2@10.0.0.9:3128"), StartsWith(proxy + "10.0.0.9:3128\": not the URL"));
+  EXPECT_THAT(with("ftp://10.0.0.9"), StartsWith(proxy + "ftp://10.0.0.9\": not the URL"));
+}
+
+TEST_F(ConfigErrors, ImpersonationWithoutAUser) {
+  EXPECT_EQ(problem_with(replaced(whole, "token: secret-token", "as-groups: [a]")),
+            "DIR/config: context \"dev\": user \"u1\": as: missing, although there is as-uid, as-groups or "
+            "as-user-extra");
+}
+
+// Each reads as with kubectl 1.32.
+TEST(Kubeconfig, TakesTheShapesThatKubectlTakes) {
+  const auto with = [](const std::string& cluster, const std::string& before = "") {
+    return parse_kubeconfig(before + "clusters: [{name: c, cluster: {" + cluster +
+                            "}}]\nusers: [{name: u, user: {token: t, as: jane}}]\n"
+                            "contexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n");
+  };
+  EXPECT_EQ(with("server: 10.0.0.1:6443").server, "http://10.0.0.1:6443");
+  EXPECT_EQ(with("server: 10.0.0.1:6443").token, "");
+  EXPECT_EQ(with("server: 10.0.0.1:6443, certificate-authority-data: Q0EgUEVN").server,
+            "https://10.0.0.1:6443");
+  EXPECT_EQ(with("server: 10.0.0.1:6443, certificate-authority-data: Q0EgUEVN").token, "t");
+  EXPECT_EQ(with("server: localhost:8080/, insecure-skip-tls-verify: true").server,
+            "https://localhost:8080/");
+  EXPECT_EQ(with("server: host").server, "http://host");
+  EXPECT_EQ(with("server: HTTPS://H").server, "https://H");
+  EXPECT_EQ(with("server: 'https://h/a@b'").server, "https://h/a@b");
+  EXPECT_EQ(with("server: 'https://h/p?a=b#c'").server, "https://h/p");
+  for (const char* yes : {"true", "True", "TRUE", "yes", "Yes", "on", "y", "!!bool 'true'"})
+    EXPECT_TRUE(with("server: https://h, insecure-skip-tls-verify: " + std::string(yes)).tls.insecure) << yes;
+  for (const char* no : {"false", "False", "no", "off", "~", "n"})
+    EXPECT_FALSE(with("server: https://h, insecure-skip-tls-verify: " + std::string(no)).tls.insecure) << no;
+  EXPECT_EQ(with("server: https://h, disable-compression: yes").compression, false);
+  const Config templated =
+      with("server: https://h, certificate-authority: '', proxy-url: '', tls-server-name: ''");
+  EXPECT_EQ(templated.tls.ca_file + templated.tls.server_name, "");
+  EXPECT_FALSE(templated.proxy.has_value());
+  EXPECT_EQ(with("server: https://h, proxy-url: HTTP://p").proxy, "HTTP://p");
+  EXPECT_EQ(with("server: https://a, server: https://b").server, "https://b");
+  EXPECT_EQ(with("server: https://a", "clusters: [{name: d}]\n").server, "https://a");
+  EXPECT_EQ(with("server: https://h", "\xEF\xBB\xBF# exported\n---\n").server, "https://h");
+  EXPECT_EQ(with("server: !!binary aHR0cHM6Ly9h").server, "https://a");
+  EXPECT_EQ(with("server: !own https://a").server, "https://a");
+}
+
+TEST(Kubeconfig, MergesMapsAsKubectlDoes) {
+  const auto with = [](const std::string& cluster) {
+    return parse_kubeconfig(
+        "b: &b {server: https://base, tls-server-name: base}\nd: &d {server: https://d, proxy-url: "
+        "http://d}\n"
+        "e: &e {<<: *b, tls-server-name: e}\nclusters: [{name: c, cluster: {" +
+        cluster + "}}]\ncontexts: [{name: x, context: {cluster: c}}]\ncurrent-context: x\n");
+  };
+  const auto shown = [](const Config& config) {
+    return config.server + " " + config.tls.server_name + " " + config.proxy.value_or("");
+  };
+  EXPECT_EQ(shown(with("<<: *b, server: https://a")), "https://a base ");
+  EXPECT_EQ(shown(with("server: https://a, <<: *b")), "https://base base ") << "in the order of the file";
+  EXPECT_EQ(shown(with("<<: [*b, *d]")), "https://base base http://d");
+  EXPECT_EQ(shown(with("<<: [*d, *b]")), "https://d base http://d");
+  EXPECT_EQ(shown(with("<<: *e")), "https://base e ");
+  EXPECT_EQ(shown(with("<<: {server: https://in}")), "https://in  ");
+  EXPECT_EQ(shown(with("server: https://a, '<<': *b")), "https://a  ") << "quoted";
+}
+
+TEST_F(ConfigErrors, MergesAndTagsThatAreNone) {
+  const std::string at = "DIR/config: context \"dev\": cluster \"c1\": ";
+  const auto with = [this](const std::string& text) {
+    return problem_with(replaced(whole, "server: https://10.0.0.1:6443", text));
+  };
+  const std::string problem = "map merge requires map or sequence of maps as the value";
+  EXPECT_EQ(with("<<: 5"), at + problem);
+  EXPECT_EQ(with("<<: ~"), at + problem);
+  EXPECT_EQ(with("<<: [{}, 5]"), at + problem);
+  EXPECT_EQ(with("server: !!binary '?'"), at + "server: !!binary value contains invalid base64 data");
+  EXPECT_EQ(with("<<: &a {<<: *a}"), at + "document contains excessive aliasing");
+  std::string bomb = "a0: &a0 {}\n";
+  for (int i = 1; i < 12; ++i) {
+    const std::string below = "*a" + std::to_string(i - 1);
+    bomb += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " {<<: [";
+    for (int n = 0; n < 9; ++n) bomb += below + ",";
+    bomb += below + "]}\n";
+  }
+  EXPECT_EQ(problem_with(bomb + replaced(whole, "server: https://10.0.0.1:6443", "<<: *a11")),
+            at + "document contains excessive aliasing");
+}
+
+TEST_F(LoadConfig, SkipsEmptyFilesOfAList) {
+  const std::string good = write("good", whole);
+  const std::string empty = write("empty", "");
+  const std::string comment = write("comment", "# nothing yet\n");
+  for (const std::string& list :
+       {empty + ":" + good, good + ":" + comment, comment + ":" + empty + ":" + good}) {
+    environment["KUBECONFIG"] = list;
+    EXPECT_EQ(load_config(options()).server, "https://10.0.0.1:6443") << list;
+  }
+  environment["KUBECONFIG"] = "/no/a:" + comment + ":" + empty;
+  EXPECT_EQ(problem(options()), comment + ": empty");
+}
+
+// Without it, requests would have the rights of the proxy that the server is.
+TEST_F(LoadConfig, ImpersonatesInTheClearToo) {
+  const std::string with =
+      replaced(whole, "token: secret-token", "{token: secret-token, as: jane, as-groups: [r]}");
+  const Config config = parse_kubeconfig(replaced(with, "https://10", "http://10"));
+  EXPECT_EQ(config.token, "");
+  EXPECT_EQ(config.impersonate.user, "jane");
+  EXPECT_EQ(config.impersonate.groups, std::vector<std::string>{"r"});
 }
 
 TEST_F(ConfigErrors, BadBase64) {
@@ -455,7 +581,7 @@ TEST_F(ConfigErrors, UnreadableCertificateFile) {
 TEST_F(ConfigErrors, WrongType) {
   EXPECT_EQ(problem_with("clusters: {}\n"), "DIR/config: clusters: expected a list, found a map");
   EXPECT_EQ(problem_with("clusters: [text]\n"), "DIR/config: clusters[0]: expected a map, found text");
-  EXPECT_EQ(problem_with("clusters: [{cluster: {}}]\n"), "DIR/config: clusters[0]: name: missing");
+  EXPECT_EQ(problem_with("clusters: [{cluster: {}}]\n"), "DIR/config: current-context: not set");
   EXPECT_EQ(problem_with("current-context: [a]\n"),
             "DIR/config: current-context: expected text, found a list");
   EXPECT_EQ(problem_with(replaced(whole, "server: https://10.0.0.1:6443", "server: [a, b]")),

@@ -112,7 +112,7 @@ class BlockParser {
     while (event_.next() != YAML_MAPPING_END_EVENT) {
       require(block && event_->start_mark.column == column);  // A key after "? " stands to the right.
       const std::string name(content());
-      require(!scalar().is_null());
+      require(!scalar().is_null() && name != "<<");  // a merge
       event_.next();
       const bool items = depth == 0 && on_item_ && name == "items";
       members.add(name) = value(depth + 1, items ? &on_item_ : nullptr);

@@ -45,22 +45,25 @@ Config load_file(const std::string& path, const std::string& context) {
   std::string problem;
   const auto text = detail::read_file(path, problem);
   if (!text) throw ConfigError(path, "", "", "cannot be read: " + problem);
-  detail::Kubeconfig kubeconfig;
-  kubeconfig.add(path, *text);
-  return kubeconfig.resolve(context);
+  return parse_kubeconfig(*text, path, context);
 }
 
 Config load_list(const std::string& list, const std::string& context) {
   detail::Kubeconfig kubeconfig;
   bool any = false;
+  std::string empty;  // the first file of nothing but comments
   for (const std::string& path : split_paths(list)) {
     std::string problem;
     const auto text = detail::read_file(path, problem);
     if (!text && detail::is_missing(problem)) continue;
     if (!text) throw ConfigError(path, "", "", "cannot be read: " + problem);
-    kubeconfig.add(path, *text);
-    any = true;
+    if (kubeconfig.add(path, *text)) {
+      any = true;
+    } else if (empty.empty()) {
+      empty = path;
+    }
   }
+  if (!any && !empty.empty()) throw ConfigError(empty, "", "", "empty");
   if (!any) throw ConfigError("KUBECONFIG=" + list, "", "", "no such file");
   return kubeconfig.resolve(context);
 }
@@ -75,13 +78,13 @@ ConfigError::ConfigError(std::string file, std::string context, std::string fiel
 
 Config parse_kubeconfig(std::string_view text, std::string_view name, std::string_view context) {
   detail::Kubeconfig kubeconfig;
-  kubeconfig.add(std::string(name), text);
+  if (!kubeconfig.add(std::string(name), text)) throw ConfigError(std::string(name), "", "", "empty");
   return kubeconfig.resolve(std::string(context));
 }
 
 Config detail::parse_foreign_kubeconfig(std::string_view text, std::string_view name) {
   Kubeconfig kubeconfig;
-  kubeconfig.add(std::string(name), text);
+  if (!kubeconfig.add(std::string(name), text)) throw ConfigError(std::string(name), "", "", "empty");
   return kubeconfig.resolve({}, NamedFiles::untouched);
 }
 

@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/config/kubeconfig.hpp"
 
+#include <functional>
+
 #include <evenkeel/api/bytes.hpp>
 
+#include "api/yaml_scalar.hpp"
+#include "base/ascii.hpp"
 #include "base/files.hpp"
 #include "base/in_quotes.hpp"
 #include "base/limits.hpp"
+#include "base/shown_url.hpp"
 #include "client/config/yaml_text.hpp"
+#include "http/proxy.hpp"
 #include "http/wire_check.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 namespace {
+
+// Values of an extension, or of a map with those that are merged into it.
+constexpr std::size_t max_yaml_values = 100'000;
 
 /// Reads the members of one map, and reports the position of invalid ones.
 class Reader {
@@ -35,9 +44,21 @@ class Reader {
 
   YAML::Node member(const std::string& name) const {
     // Null if absent: yaml-cpp's undefined node throws when its type is read.
-    if (!node_.IsDefined() || !node_.IsMap()) return {};
-    const YAML::Node value = node_[name];
-    return value.IsDefined() ? value : YAML::Node();
+    YAML::Node found;
+    each([&](const YAML::Node& key, const YAML::Node& value) {
+      if (key.IsScalar() && key.Scalar() == name) found.reset(value);
+    });
+    return found;
+  }
+  /// Calls `visit` with each member, of which the last one of a name counts.
+  void each(const std::function<void(const YAML::Node& key, const YAML::Node& value)>& visit) const {
+    if (!node_.IsDefined() || !node_.IsMap()) return;
+    std::size_t allowance = max_yaml_values;
+    try {
+      each_yaml_member(node_, allowance, visit);
+    } catch (const DecodeError& error) {
+      throw ConfigError(file_, context_, prefix_, error.problem());
+    }
   }
   bool has(const std::string& name) const {
     const YAML::Node value = member(name);
@@ -49,7 +70,7 @@ class Reader {
     if (!has(name)) return {};
     const YAML::Node value = member(name);
     if (!value.IsScalar()) fail(name, std::string("expected text, found ") + kind_of(value));
-    return value.Scalar();
+    return scalar_text(name, value);
   }
 
   /// Returns a text that will be used in a header.
@@ -67,9 +88,10 @@ class Reader {
 
   bool flag(const std::string& name) const {
     const std::string value = text(name);
-    if (value.empty() || value == "false") return false;
-    if (value != "true") fail(name, "expected true or false, found \"" + value + "\"");
-    return true;
+    const Json parsed = plain_scalar(value);  // also yes and on, as in YAML 1.1
+    if (!value.empty() && parsed.kind() != Json::Kind::boolean)
+      fail(name, "expected true or false, found \"" + value + "\"");
+    return parsed.bool_or(false);
   }
 
   /// Returns decoded base64. Errors never show its text, which may be a key.
@@ -82,8 +104,9 @@ class Reader {
 
   /// Returns the path of a file, or "". The file is readable, unless files are not touched.
   std::string path(const std::string& name) const {
-    if (!has(name)) return {};
-    std::string path = relative_to(text(name), file_);
+    std::string path = text(name);
+    if (path.empty()) return {};
+    path = relative_to(path, file_);
     if (files_ == NamedFiles::untouched) return path;
     std::string problem;
     if (!read_file(path, problem, FileRule::regular)) fail(name, path + " cannot be read: " + problem);
@@ -102,7 +125,7 @@ class Reader {
     for (const YAML::Node& item : list(name)) {
       if (!item.IsScalar())
         fail(name, std::string("expected a list of texts, found ") + kind_of(item) + " in it");
-      result.push_back(item.Scalar());
+      result.push_back(scalar_text(name, item));
     }
     return result;
   }
@@ -117,6 +140,13 @@ class Reader {
   }
 
  private:
+  std::string scalar_text(const std::string& name, const YAML::Node& value) const {
+    try {
+      return yaml_text(value);
+    } catch (const DecodeError& error) {
+      fail(name, error.problem());
+    }
+  }
   void check_header(const std::string& name, const std::string& value) const {
     const std::string problem = http::detail::header_value_problem(value);
     if (!problem.empty()) fail(name, problem);
@@ -129,36 +159,47 @@ class Reader {
   NamedFiles files_;
 };
 
-bool starts_with_one_of(const std::string& text, std::initializer_list<std::string_view> starts) {
-  for (const std::string_view start : starts) {
-    if (text.starts_with(start) && text.size() > start.size()) return true;
+/// Returns the URL of a server that may be given as HOST:PORT, as client-go reads it: https if there is a CA,
+/// or none is wanted; without a query.
+std::string server_url(const Reader& cluster, bool is_tls) {
+  std::string server = cluster.text("server");
+  if (server.empty()) cluster.fail("server", "missing");
+  const auto fail = [&](const std::string& problem) {
+    cluster.fail("server", problem + ", found \"" + shown_url(server) + "\"");
+  };
+  const std::size_t mark = server.find("://");
+  std::string scheme = is_tls ? "https://" : "http://";
+  std::string rest = server;
+  if (mark != std::string::npos) {
+    scheme = ascii::lower(server.substr(0, mark + 3));
+    rest = server.substr(mark + 3);
+    if (scheme != "https://" && scheme != "http://")
+      fail("expected a URL that starts with https:// or http://");
+  } else if (rest.find('/') < rest.size() - 1) {
+    fail("expected a URL, or HOST:PORT");
   }
-  return false;
+  const std::size_t path = std::min(rest.find_first_of("/?#"), rest.size());
+  if (rest.find('@') < path) cluster.fail("server", "must not carry a user or password");
+  if (path == 0) fail("expected a host");
+  return scheme + rest.substr(0, rest.find_first_of("?#"));
 }
 
 void take_cluster(Config& config, const Reader& cluster) {
-  config.server = cluster.text("server");
-  if (config.server.empty()) cluster.fail("server", "missing");
-  if (!starts_with_one_of(config.server, {"https://", "http://"})) {
-    cluster.fail("server",
-                 "expected a URL that starts with https:// or http://, found \"" + config.server + "\"");
-  }
-  if (config.server.find('@') != std::string::npos)
-    cluster.fail("server", "must not carry a user or password");
   config.tls.ca_data = cluster.data("certificate-authority-data");
   if (config.tls.ca_data.empty()) config.tls.ca_file = cluster.path("certificate-authority");
   config.tls.server_name = cluster.text("tls-server-name");
   config.tls.insecure = cluster.flag("insecure-skip-tls-verify");
-  if (config.tls.insecure && (!config.tls.ca_data.empty() || !config.tls.ca_file.empty())) {
+  const bool has_ca = !config.tls.ca_data.empty() || !config.tls.ca_file.empty();
+  config.server = server_url(cluster, has_ca || config.tls.insecure);
+  if (config.tls.insecure && has_ca) {
     cluster.fail("insecure-skip-tls-verify",
                  "true, although a certificate-authority is given; remove one of them");
   }
   if (cluster.flag("disable-compression")) config.compression = false;
-  if (!cluster.has("proxy-url")) return;
   const std::string proxy = cluster.text("proxy-url");
-  if (!starts_with_one_of(proxy, {"http://", "https://", "socks5://", "socks5h://"})) {
-    cluster.fail("proxy-url", "expected a URL that starts with http://, https:// or socks5://");
-  }
+  if (proxy.empty()) return;
+  if (const std::string problem = http::detail::proxy_problem(proxy); !problem.empty())
+    cluster.fail("proxy-url", in_quotes(shown_url(proxy)) + ": " + problem);
   config.proxy = proxy;
 }
 
@@ -196,7 +237,6 @@ void take_exec(ExecPlugin& exec, const Reader& reader) {
 
 // The name under which a cluster has an extension for credential programs.
 constexpr const char* exec_extension = "client.authentication.k8s.io/exec";
-constexpr std::size_t max_extension_values = 100'000;
 
 void take_extension(ExecPlugin& exec, const Reader& cluster) {
   std::size_t index = 0;
@@ -204,7 +244,7 @@ void take_extension(ExecPlugin& exec, const Reader& cluster) {
     const Reader extension = cluster.item("extensions", index++, node);
     if (extension.text("name") != exec_extension) continue;
     try {
-      exec.cluster_config = yaml_to_json(extension.member("extension"), max_extension_values).dump();
+      exec.cluster_config = yaml_to_json(extension.member("extension"), max_yaml_values).dump();
     } catch (const DecodeError& error) {
       extension.fail("extension", error.what());
     }
@@ -229,14 +269,20 @@ void take_user(Config& config, const Reader& user, const std::string& file) {
   config.impersonate.groups = user.header_texts("as-groups");
   const Reader extra = user.child("as-user-extra");
   if (user.has("as-user-extra")) {
-    for (const auto& entry : user.member("as-user-extra")) {
-      if (!entry.first.IsScalar())
-        user.fail("as-user-extra", std::string("expected texts as keys, found ") + kind_of(entry.first));
-      const std::string name = entry.first.Scalar();
-      config.impersonate.extra[name] = extra.header_texts(name);
-    }
+    extra.each([&](const YAML::Node& key, const YAML::Node&) {
+      if (!key.IsScalar())
+        user.fail("as-user-extra", std::string("expected texts as keys, found ") + kind_of(key));
+      config.impersonate.extra[key.Scalar()] = extra.header_texts(key.Scalar());
+    });
   }
-  if (user.has("auth-provider")) user.fail("auth-provider", "no longer supported; use exec");
+  const Impersonation& as = config.impersonate;
+  if (as.user.empty() && (!as.uid.empty() || !as.groups.empty() || !as.extra.empty()))
+    user.fail("as", "missing, although there is as-uid, as-groups or as-user-extra");
+  if (user.has("auth-provider")) {
+    const std::string name = user.child("auth-provider").text("name");
+    user.fail("auth-provider",
+              (name == "oidc" ? "oidc is not supported" : "no longer supported") + std::string("; use exec"));
+  }
   if (!user.has("exec")) return;
   take_exec(config.exec, user.child("exec"));
   // A bare name is looked up in PATH, anything with a slash is relative to the file.
@@ -246,7 +292,7 @@ void take_user(Config& config, const Reader& user, const std::string& file) {
 
 }  // namespace
 
-void Kubeconfig::add(const std::string& file, std::string_view text) {
+bool Kubeconfig::add(const std::string& file, std::string_view text) {
   files_ += (files_.empty() ? "" : ":") + file;
   YAML::Node root;
   try {
@@ -258,12 +304,13 @@ void Kubeconfig::add(const std::string& file, std::string_view text) {
                       "not YAML: line " + std::to_string(error.mark.line + 1) + ", column " +
                           std::to_string(error.mark.column + 1) + ": " + error.msg);
   }
-  if (!root.IsDefined() || root.IsNull()) throw ConfigError(file, "", "", "empty");
+  if (!root.IsDefined() || root.IsNull()) return false;
   const Reader reader(file, "", "", root);
   if (current_context_.empty()) current_context_ = reader.text("current-context");
   add_section(file, root, "clusters", "cluster", clusters_);
   add_section(file, root, "users", "user", users_);
   add_section(file, root, "contexts", "context", contexts_);
+  return true;
 }
 
 void Kubeconfig::add_section(const std::string& file, const YAML::Node& root, const std::string& list,
@@ -273,7 +320,7 @@ void Kubeconfig::add_section(const std::string& file, const YAML::Node& root, co
   for (const YAML::Node& node : reader.list(list)) {
     const Reader entry = reader.item(list, index++, node);
     const std::string name = entry.text("name");
-    if (name.empty()) entry.fail("name", "missing");
+    if (name.empty()) continue;  // nothing can use it
     section.try_emplace(name, Entry{file, entry.member(item)});
   }
 }
@@ -313,7 +360,9 @@ Config Kubeconfig::resolve(const std::string& wanted, NamedFiles files) const {
   if (with_user.exec.provide_cluster_info)
     take_extension(with_user.exec,
                    Reader(cluster.file, name, "cluster " + in_quotes(cluster_name), cluster.node));
-  return config.server.starts_with("https://") ? with_user : config;  // no credentials over plain http
+  if (config.server.starts_with("https://")) return with_user;
+  config.impersonate = with_user.impersonate;  // no credential, of which none is sent over plain http
+  return config;
 }
 
 }  // namespace detail

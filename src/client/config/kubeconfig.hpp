@@ -23,8 +23,9 @@ enum class NamedFiles : std::uint8_t {
 
 class Kubeconfig {
  public:
-  /// Adds a file with lower precedence than the earlier ones. Throws ConfigError.
-  void add(const std::string& file, std::string_view text);
+  /// Adds a file with lower precedence than the earlier ones. Returns false if it is empty. Throws
+  /// ConfigError.
+  bool add(const std::string& file, std::string_view text);
   /// Returns the configuration for `context`, or for the current one if that is empty. Throws ConfigError.
   Config resolve(const std::string& context, NamedFiles files = NamedFiles::read) const;
 

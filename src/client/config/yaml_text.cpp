@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/config/yaml_text.hpp"
 
+#include <algorithm>
 #include <sstream>
 #include <string_view>
 
 #include <simdjson.h>
 #include <yaml-cpp/eventhandler.h>
 
+#include <evenkeel/api/bytes.hpp>
+
 #include "api/member_collector.hpp"
 #include "api/yaml_scalar.hpp"
+#include "base/utf8.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -57,6 +61,7 @@ bool is_content(std::string_view line) {
 /// Throws at the first line of a second non-empty document. Returns the maximum number of documents, empty
 /// ones included.
 int count_documents(std::string_view text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   bool first_has_content = false;
   bool ended = false;  // the document with content has ended
   int number = 0;
@@ -114,6 +119,68 @@ YAML::Node load_yaml(const std::string& text) {
 
 namespace {
 
+constexpr std::string_view tag_prefix = "tag:yaml.org,2002:";
+
+using Visit = std::function<void(const YAML::Node& name, const YAML::Node& value)>;
+
+void each_member(const YAML::Node& map, std::size_t& allowance, const Visit& visit, int depth);
+
+bool is_merge(const YAML::Node& name) {
+  return name.IsScalar() && name.Scalar() == "<<" &&
+         (name.Tag() == "?" || name.Tag() == std::string(tag_prefix) + "merge");
+}
+
+void each_merged(const YAML::Node& from, std::size_t& allowance, const Visit& visit, int depth) {
+  if (depth > max_yaml_depth || allowance <= from.size())
+    throw DecodeError("yaml", "document contains excessive aliasing");
+  allowance -= from.size() + 1;
+  if (from.IsMap()) return each_member(from, allowance, visit, depth);
+  bool fits = from.IsSequence();
+  // The first map takes precedence, so it comes last.
+  for (std::size_t i = fits ? from.size() : 0; fits && i > 0; --i) {
+    fits = from[i - 1].IsMap();
+    if (fits) each_member(from[i - 1], allowance, visit, depth);
+  }
+  if (!fits) throw DecodeError("yaml", "map merge requires map or sequence of maps as the value");
+}
+
+void each_member(const YAML::Node& map, std::size_t& allowance, const Visit& visit, int depth) {
+  for (const auto& entry : map) {
+    if (is_merge(entry.first)) {
+      each_merged(entry.second, allowance, visit, depth + 1);
+    } else {
+      visit(entry.first, entry.second);
+    }
+  }
+}
+
+/// Returns the text with U+FFFD for each byte that is not UTF-8, as Go writes JSON.
+std::string utf8_of(std::string_view bytes) {
+  std::string out;
+  while (!bytes.empty()) {
+    const std::size_t length = utf8_length(bytes);
+    out += length == 0 ? utf8_replacement : bytes.substr(0, length);
+    bytes.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return out;
+}
+
+Json scalar_value(const YAML::Node& node) {
+  std::string_view tag = node.Tag();
+  if (tag.empty() || tag == "?") return plain_scalar(node.Scalar());
+  if (!tag.starts_with(tag_prefix)) return Json(node.Scalar());  // "!", of a quoted one, or a tag of its own
+  tag.remove_prefix(tag_prefix.size());
+  if (tag == "binary") return Json(utf8_of(yaml_text(node)));
+  if (tag != "null" && tag != "bool" && tag != "int" && tag != "float") return Json(node.Scalar());
+  Json value = plain_scalar(node.Scalar());
+  const bool fits = tag == "null"   ? value.is_null()
+                    : tag == "bool" ? value.kind() == Json::Kind::boolean
+                    : tag == "int"  ? value.is_integer()
+                                    : value.is_number();
+  if (!fits) throw DecodeError("yaml", "not a !!" + std::string(tag));
+  return value;
+}
+
 class Converter {
  public:
   explicit Converter(std::size_t allowance) : left_(allowance) {}
@@ -122,8 +189,8 @@ class Converter {
     if (depth > max_yaml_depth) throw DecodeError("YAML", "nested deeper than 512 levels");
     if (left_-- == 0) throw DecodeError("yaml", "document contains excessive aliasing");
     switch (node.Type()) {
-      case YAML::NodeType::Scalar:  // with the tag "!" if it is quoted
-        return node.Tag() == "!" ? Json(node.Scalar()) : plain_scalar(node.Scalar());
+      case YAML::NodeType::Scalar:
+        return scalar_value(node);
       case YAML::NodeType::Sequence: {
         Json out = Json::array();
         for (const auto& item : node) out.push_back(convert(item, depth + 1));
@@ -131,7 +198,9 @@ class Converter {
       }
       case YAML::NodeType::Map: {
         MemberCollector members;
-        for (const auto& entry : node) members.add(entry.first.Scalar()) = convert(entry.second, depth + 1);
+        each_yaml_member(node, left_, [&](const YAML::Node& name, const YAML::Node& value) {
+          members.add(name.Scalar()) = convert(value, depth + 1);
+        });
         return Json(members.finish());
       }
       default:
@@ -144,6 +213,17 @@ class Converter {
 };
 
 }  // namespace
+
+void each_yaml_member(const YAML::Node& map, std::size_t& allowance, const Visit& visit) {
+  each_member(map, allowance, visit, 0);
+}
+
+std::string yaml_text(const YAML::Node& scalar) {
+  if (scalar.Tag() != std::string(tag_prefix) + "binary") return scalar.Scalar();
+  auto decoded = Bytes::from_base64(scalar.Scalar());
+  if (!decoded) throw DecodeError("yaml", "!!binary value contains invalid base64 data");
+  return decoded->value();
+}
 
 Json yaml_to_json(const YAML::Node& document, std::size_t allowance) {
   return Converter(allowance).convert(document, 0);

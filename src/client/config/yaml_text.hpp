@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -33,8 +34,20 @@ constexpr std::size_t yaml_allowance(std::size_t text_size) {
   return 10'000 + 2 * text_size;
 }
 
-/// Converts a document of at most `allowance` values. Throws DecodeError if it has more, or is nested deeper
-/// than max_yaml_depth.
+/// Calls `visit` with the members of a map, in an order in which the last one of a name counts. The members
+/// of a map under a merge key "<<", and of the maps of a list there, are among them, and take of `allowance`.
+/// Throws DecodeError for a merge of something else, and without allowance.
+/// Source: gopkg.in/yaml.v2 decode.go, mapping and merge: a merge overrides the members before it.
+EVENKEEL_API void each_yaml_member(
+    const YAML::Node& map, std::size_t& allowance,
+    const std::function<void(const YAML::Node& name, const YAML::Node& value)>& visit);
+
+/// Returns the text of a scalar; decoded if it has the tag !!binary. Throws DecodeError if that is not
+/// base64.
+EVENKEEL_API std::string yaml_text(const YAML::Node& scalar);
+
+/// Converts a document of at most `allowance` values: merge keys, tags and names given twice as Go's decoder
+/// does. Throws DecodeError if it has more values, or is nested deeper than max_yaml_depth.
 EVENKEEL_API Json yaml_to_json(const YAML::Node& document, std::size_t allowance);
 
 /// Returns "text", "a list", "a map" or "nothing".
