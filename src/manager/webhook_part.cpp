@@ -100,8 +100,11 @@ class WebhookPart final : public detail::Part {
     sleep_until(clock, time ? deadline_after(clock.now(), *time) : TimePoint::max(), stop);
   }
 
-  void open(const http::TlsPair& pair) {
+  // `certificates` is empty if there are files.
+  void open(const detail::WebhookCertificates& certificates) {
+    const http::TlsPair& pair = certificates.serving;
     auto server = std::make_shared<WebhookServer>(options_, pair, environment_);
+    if (!pair.certificate.empty()) server->set_certificate(pair, certificates.bundle);
     for (Webhook& webhook : table_.webhooks()) server->add(std::move(webhook));
     for (Conversion& conversion : table_.conversions()) server->add(std::move(conversion));
     server->start();
@@ -130,25 +133,13 @@ class WebhookPart final : public detail::Part {
   }
 
   void use(detail::WebhookCertificates found, detail::WebhookCertificates& current, const Started& started) {
-    const auto server = slot_->get();
-    if (!server) {
-      open(found.serving);
+    if (const auto server = slot_->get(); !server) {
+      open(found);
       started();
-    } else if (!(found.serving == current.serving)) {
-      replace(*server, found.serving, current.serving);
+    } else if (!(found == current)) {
+      server->set_certificate(found.serving, found.bundle);
     }
     current = std::move(found);
-  }
-
-  // Sets `fresh` back to the last certificate if OpenSSL does not accept it, for instance for a weak key.
-  void replace(WebhookServer& server, http::TlsPair& fresh, const http::TlsPair& last) const {
-    try {
-      server.set_certificate(fresh);
-    } catch (const std::exception& error) {
-      environment_.log.error("the new certificate of the webhooks cannot be used; the last one stays",
-                             {{"error", error.what()}});
-      fresh = last;
-    }
   }
 
   void note(std::string& last, const char* problem) const {
@@ -189,10 +180,10 @@ void Manager::serve_webhooks(WebhookServerOptions options) {
                                           .validating = validating_configuration_name(name())};
   const std::shared_ptr<const Clock> clock(std::shared_ptr<void>(),
                                            &this->clock());  // outlived by the manager
-  add_part("webhooks", Stage::servers,
-           std::make_unique<WebhookPart>(
-               std::move(options), std::move(targets), own_client(), webhooks(),
-               WebhookServerEnvironment{.log = log(), .clock = clock, .on_thread_start = on_thread_start()},
+  add_part(
+      "webhooks", Stage::servers,
+      std::make_unique<WebhookPart>(std::move(options), std::move(targets), own_client(), webhooks(),
+                                    WebhookServerEnvironment{.log = log(), .clock = clock, .on_thread_start = on_thread_start()},
                slot));
   operations().readyz().add("webhook", [slot, &table = webhooks()] {
     if (table.webhooks().empty() && table.conversions().empty()) return std::string();

@@ -6,8 +6,10 @@
 #include <stdexcept>
 
 #include <evenkeel/api/kinds/core.hpp>
+#include <evenkeel/api/time.hpp>
 #include <evenkeel/client/resource_client.hpp>
 
+#include "serve/tls_context.hpp"
 #include "webhook/certificate_plan.hpp"
 #include "webhook/x509.hpp"
 
@@ -46,13 +48,24 @@ http::TlsPair serving_of(const Secret& secret) {
   return {value_of(secret, serving_certificate), value_of(secret, serving_key)};
 }
 
+// Returns false for a pair that no server of ours takes, for instance with a weak key or a broken chain.
+bool serves(const http::TlsPair& pair) {
+  if (!match(pair)) return false;
+  try {
+    (void)http::detail::make_tls_context(pair.certificate, pair.key);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 CertificateState state_of(const Secret& secret, const std::vector<std::string>& bundle,
                           const std::vector<std::string>& names) {
   CertificateState state;
   for (const std::string& authority : bundle) state.authorities.push_back(*lifetime_of(authority));
-  state.can_sign = !bundle.empty() && match({bundle.front(), value_of(secret, authority_key)});
+  state.can_sign = !bundle.empty() && can_sign({bundle.front(), value_of(secret, authority_key)}, names);
   const http::TlsPair serving = serving_of(secret);
-  if (!match(serving)) return state;
+  if (!serves(serving)) return state;
   state.serving = CertificateState::Serving{.lifetime = *lifetime_of(serving.certificate)};
   state.serving->names_match = std::all_of(
       names.begin(), names.end(), [&](const std::string& name) { return is_for(serving.certificate, name); });
@@ -93,10 +106,30 @@ CertificateKeeper::CertificateKeeper(Client client, WebhookService service, Cert
       log_(log.with({{"secret", service_.namespace_ + "/" + options_.secret}})),
       clock_(std::move(clock)) {}
 
+// Both are replaced at once, so that this is logged once for each.
+void CertificateKeeper::warn_of_the_future(const CertificateState& state, WallTime now) const {
+  const auto warn = [&](const char* what, WallTime begin) {
+    if (begin <= now) return;
+    log_.warn(
+        "a certificate of the webhooks is not valid yet and is replaced: the clock of this replica is "
+        "behind, "
+        "or that of the replica that made it is ahead",
+        {{"certificate", what}, {"valid_from", Time(begin).str()}, {"now", Time(now).str()}});
+  };
+  if (!state.authorities.empty()) warn("authority", state.authorities.front().begin);
+  if (state.serving) warn("serving", state.serving->lifetime.begin);
+}
+
 // Returns true if the Secret was changed.
-bool CertificateKeeper::update(Secret& secret, WallTime now) const {
+bool CertificateKeeper::update(Secret& secret, WallTime now) {
   std::vector<std::string> bundle = authorities_of(secret);
-  const CertificatePlan plan = plan_certificates(state_of(secret, bundle, names_), options_, now);
+  std::string contents = to_tree(secret)["data"].dump();
+  if (contents != judged_) {
+    state_ = state_of(secret, bundle, names_);
+    judged_ = std::move(contents);
+  }
+  warn_of_the_future(state_, now);
+  const CertificatePlan plan = plan_certificates(state_, options_, now);
   if (plan.empty()) return false;
   for (auto at = plan.drop.rbegin(); at != plan.drop.rend(); ++at) {
     bundle.erase(bundle.begin() + static_cast<std::ptrdiff_t>(*at));

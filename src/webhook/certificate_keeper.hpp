@@ -14,6 +14,8 @@
 #include <evenkeel/webhook/certificate_options.hpp>
 #include <evenkeel/webhook/configuration.hpp>
 
+#include "webhook/certificate_plan.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 
@@ -46,7 +48,8 @@ class EVENKEEL_API CertificateKeeper {
   WebhookCertificates refresh();
 
  private:
-  bool update(core_v1::Secret& secret, WallTime now) const;
+  bool update(core_v1::Secret& secret, WallTime now);
+  void warn_of_the_future(const CertificateState& state, WallTime now) const;
 
   const Client client_;
   const WebhookService service_;
@@ -54,6 +57,8 @@ class EVENKEEL_API CertificateKeeper {
   const std::vector<std::string> names_;
   const Log log_;
   const std::shared_ptr<const Clock> clock_;
+  std::string judged_ = {};  // contents of the Secret, and what OpenSSL has found in them
+  CertificateState state_ = {};
 };
 
 }  // namespace detail

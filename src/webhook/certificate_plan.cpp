@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "webhook/certificate_plan.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <stdexcept>
 
@@ -23,20 +24,30 @@ WallTime settled_at(const Lifetime& authority, const CertificateOptions& options
   return after(authority.begin, certificate_backdate + options.settle);
 }
 
-// An authority signs until the next one has settled; from then, its last certificate has one life left.
+bool is_valid(const Lifetime& lifetime, WallTime now) {
+  return lifetime.begin <= now && now < lifetime.end;
+}
+
+// An authority signs until the next one has settled; from then, its last certificate has one life left. The
+// clock by which the next one was made may be behind that of the authority. Replicas whose clocks never agree
+// may replace each other's authorities without end: then the oldest ones go before their time.
 std::vector<std::size_t> needless(const CertificateState& state, const CertificateOptions& options,
                                   WallTime now) {
+  constexpr std::size_t most = 8;
   std::vector<std::size_t> found;
   for (std::size_t at = 1; at < state.authorities.size(); ++at) {
-    if (state.serving && state.serving->signer == at && now < state.authorities[at].end) continue;
-    const WallTime last = after(settled_at(state.authorities[at - 1], options), options.validity);
-    if (now >= last || now >= state.authorities[at].end) found.push_back(at);
+    const Lifetime& authority = state.authorities[at];
+    if (state.serving && state.serving->signer == at && now < authority.end) continue;
+    WallTime replaced = settled_at(state.authorities[at - 1], options);
+    if (authority.begin <= now) replaced = std::max(replaced, authority.begin);
+    if (now >= after(replaced, options.validity) || now >= authority.end || at >= most) found.push_back(at);
   }
   return found;
 }
 
 bool must_make_authority(const CertificateState& state, WallTime now) {
-  return state.authorities.empty() || !state.can_sign || is_due(state.authorities.front(), now);
+  return state.authorities.empty() || !state.can_sign || now < state.authorities.front().begin ||
+         is_due(state.authorities.front(), now);
 }
 
 bool must_issue(const CertificateState& state, const CertificateOptions& options, WallTime now,
@@ -44,6 +55,7 @@ bool must_issue(const CertificateState& state, const CertificateOptions& options
   if (!state.serving || !state.serving->signer) return true;
   const CertificateState::Serving& serving = *state.serving;
   if (now < serving.lifetime.begin || now >= after(serving.lifetime.end, -options.settle)) return true;
+  if (!is_valid(state.authorities[*serving.signer], now)) return true;
   const bool settled = !new_authority && now >= settled_at(state.authorities.front(), options);
   const bool of_old_authority = serving.signer != std::size_t{0};
   if (of_old_authority || new_authority) return settled;

@@ -31,7 +31,7 @@ struct CertificateState {
     std::optional<std::size_t> signer = {};  ///< Index of the authority that signed it.
   };
   std::vector<Lifetime> authorities = {};  ///< The newest first; only it signs.
-  bool can_sign = false;                   ///< The key of the newest authority is there.
+  bool can_sign = false;                   ///< Its key is there, and its certificates are accepted.
   std::optional<Serving> serving = {};     ///< Absent if it or its key cannot be used.
 };
 
@@ -48,6 +48,11 @@ struct CertificatePlan {
 /// `settle`, when every replica has injected it, it signs the next serving certificate. An old authority
 /// stays in the bundle until every certificate that it can have signed has ended, so that no replica, however
 /// late, serves one that is not trusted. Only a missing, ended or ending serving certificate is not delayed.
+///
+/// Clocks may differ. A certificate that begins in the future by the clock of this replica is accepted by
+/// nobody whose clock agrees: such an authority does not sign and is replaced at once, as is a serving
+/// certificate of it. It stays in the bundle like any old one, for replicas that serve below it because it is
+/// this clock that is behind.
 ///
 /// Driver:
 ///  1. reads the Secret and the time, and calls plan_certificates();

@@ -65,9 +65,26 @@ class Failures {
   detail::RepeatedLine refused_ EVENKEEL_GUARDED_BY(mutex_);
 };
 
-std::string without_chain(const std::string& certificate) {
-  const std::vector<std::string> chain = detail::split_bundle(certificate);
-  return chain.empty() ? std::string() : chain.front();
+// Returns why a certificate with this lifetime is not accepted now; empty if it is.
+std::string lifetime_problem(const char* what, const detail::Lifetime& lifetime, WallTime now) {
+  if (now < lifetime.begin) return std::string(what) + " of the webhooks is not valid yet";
+  return now < lifetime.end ? "" : std::string(what) + " of the webhooks has expired";
+}
+
+// `certificate` with its chain. The signer is looked for in the chain and in `authorities`; without one, as
+// with files, only the certificate itself is judged.
+std::string certificate_problem(const std::string& certificate, const std::string& authorities,
+                                WallTime now) {
+  const std::vector<std::string> all = detail::split_bundle(certificate + authorities);
+  const auto lifetime = all.empty() ? std::nullopt : detail::lifetime_of(all.front());
+  if (!lifetime) return "the certificate of the webhooks cannot be read";
+  std::string problem = lifetime_problem("the certificate", *lifetime, now);
+  for (std::size_t at = 1; at < all.size() && problem.empty(); ++at) {
+    if (!detail::is_signed_by(all.front(), all[at])) continue;
+    problem = lifetime_problem("the authority", *detail::lifetime_of(all[at]), now);
+    if (problem.empty()) break;
+  }
+  return problem;
 }
 
 }  // namespace
@@ -120,10 +137,11 @@ class WebhookServer::Impl {
           });
   }
 
-  void set_certificate(const http::TlsPair& pair) {
+  void set_certificate(const http::TlsPair& pair, const std::string& authorities) {
     server_.set_certificate(site, pair);
     MutexLock lock(mutex_);
     pair_ = pair;
+    authorities_ = authorities;
   }
 
   void start() {
@@ -139,20 +157,18 @@ class WebhookServer::Impl {
   std::string problem() const {
     if (!listening_) return "the server of the webhooks does not listen";
     std::string certificate;
+    std::string authorities;
     {
       MutexLock lock(mutex_);
       certificate = pair_.certificate;
+      authorities = authorities_;
     }
     try {
       if (!files_.certificate.empty()) certificate = detail::read_file(files_.certificate);
     } catch (const Error& error) {
       return error.what();
     }
-    const auto lifetime = detail::lifetime_of(without_chain(certificate));
-    if (!lifetime) return "the certificate of the webhooks cannot be read";
-    const WallTime now = clock_->wall_now();
-    if (now < lifetime->begin) return "the certificate of the webhooks is not valid yet";
-    return now < lifetime->end ? "" : "the certificate of the webhooks has expired";
+    return certificate_problem(certificate, authorities, clock_->wall_now());
   }
 
   http::Server& server() { return server_; }
@@ -204,6 +220,7 @@ class WebhookServer::Impl {
   std::atomic<bool> listening_ = false;
   mutable Mutex mutex_;
   http::TlsPair pair_ EVENKEEL_GUARDED_BY(mutex_);
+  std::string authorities_ EVENKEEL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<const Webhook>> webhooks_ EVENKEEL_GUARDED_BY(mutex_);
   std::shared_ptr<const std::vector<Conversion>> conversions_ EVENKEEL_GUARDED_BY(mutex_);
   http::Server server_;  // last: its threads use the rest
@@ -220,8 +237,8 @@ void WebhookServer::add(Webhook webhook) {
 void WebhookServer::add(Conversion conversion) {
   impl_->add(std::move(conversion));
 }
-void WebhookServer::set_certificate(const http::TlsPair& pair) {
-  impl_->set_certificate(pair);
+void WebhookServer::set_certificate(const http::TlsPair& pair, const std::string& authorities) {
+  impl_->set_certificate(pair, authorities);
 }
 void WebhookServer::start() {
   impl_->start();

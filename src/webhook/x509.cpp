@@ -2,6 +2,7 @@
 #include "webhook/x509.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <ctime>
 #include <memory>
@@ -11,8 +12,10 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/objects.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 
 #include <evenkeel/base/error.hpp>
@@ -134,6 +137,21 @@ Key make_key() {
   return require_object(Key(EVP_EC_gen("P-256")), "key");
 }
 
+// Keys with which crypto/x509 of Go, hence the API server, and OpenSSL at its security level 2 verify.
+bool is_accepted(const EVP_PKEY* key) {
+  if (EVP_PKEY_is_a(key, "RSA")) return EVP_PKEY_get_bits(key) >= 2048;
+  if (!EVP_PKEY_is_a(key, "EC")) return EVP_PKEY_is_a(key, "ED25519") == 1;
+  std::array<char, 32> group{};
+  if (EVP_PKEY_get_group_name(key, group.data(), group.size(), nullptr) != 1) return false;
+  const std::string_view name = group.data();
+  return name == SN_X9_62_prime256v1 || name == SN_secp384r1 || name == SN_secp521r1;
+}
+
+// Ed25519 has a digest of its own.
+const EVP_MD* digest_for(const EVP_PKEY* key) {
+  return EVP_PKEY_is_a(key, "ED25519") == 1 ? nullptr : EVP_sha256();
+}
+
 bool is_address(const std::string& name) {
   const std::unique_ptr<ASN1_OCTET_STRING, Free<ASN1_OCTET_STRING_free>> parsed(a2i_IPADDRESS(name.c_str()));
   ERR_clear_error();
@@ -161,7 +179,7 @@ http::TlsPair make_authority(const std::string& common_name, const Lifetime& lif
   add_extension(self, self, NID_basic_constraints, "critical,CA:TRUE,pathlen:0");
   add_extension(self, self, NID_key_usage, "critical,digitalSignature,keyCertSign");
   add_extension(self, self, NID_subject_key_identifier, "hash");
-  require(X509_sign(self, key.get(), EVP_sha256()) > 0, "signature");
+  require(X509_sign(self, key.get(), digest_for(key.get())) > 0, "signature");
   return to_pem(self, key.get());
 }
 
@@ -180,7 +198,7 @@ http::TlsPair make_serving(const http::TlsPair& authority, const std::vector<std
   add_extension(self, issuer.get(), NID_ext_key_usage, "serverAuth");
   add_extension(self, issuer.get(), NID_authority_key_identifier, "keyid");
   add_extension(self, issuer.get(), NID_subject_alt_name, alternative_names(names));
-  require(X509_sign(self, signer.get(), EVP_sha256()) > 0, "signature");
+  require(X509_sign(self, signer.get(), digest_for(signer.get())) > 0, "signature");
   return to_pem(self, key.get());
 }
 
@@ -205,16 +223,39 @@ std::optional<Lifetime> lifetime_of(const std::string& certificate) {
 bool match(const http::TlsPair& pair) {
   const Certificate certificate = parse_certificate(pair.certificate);
   const Key key = parse_key(pair.key);
-  const bool good = certificate && key && X509_check_private_key(certificate.get(), key.get()) == 1;
+  const bool good = certificate && key && is_accepted(key.get()) &&
+                    X509_check_private_key(certificate.get(), key.get()) == 1;
   ERR_clear_error();
   return good;
 }
 
+bool can_sign(const http::TlsPair& authority, const std::vector<std::string>& names) {
+  if (!match(authority)) return false;
+  (void)alternative_names(names);  // throws for a name that no authority can sign
+  try {
+    const Lifetime lifetime = *lifetime_of(authority.certificate);
+    return is_signed_by(make_serving(authority, names, lifetime).certificate, authority.certificate);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// The caller judges the lifetimes.
 bool is_signed_by(const std::string& certificate, const std::string& authority) {
   const Certificate leaf = parse_certificate(certificate);
   const Certificate issuer = parse_certificate(authority);
-  const bool good = leaf && issuer && X509_check_issued(issuer.get(), leaf.get()) == X509_V_OK &&
-                    X509_verify(leaf.get(), X509_get0_pubkey(issuer.get())) == 1;
+  const std::unique_ptr<X509_STORE, Free<X509_STORE_free>> trusted(X509_STORE_new());
+  const std::unique_ptr<X509_STORE_CTX, Free<X509_STORE_CTX_free>> check(X509_STORE_CTX_new());
+  bool good = leaf && issuer && trusted && check && is_accepted(X509_get0_pubkey(issuer.get())) &&
+              X509_STORE_add_cert(trusted.get(), issuer.get()) == 1 &&
+              X509_STORE_CTX_init(check.get(), trusted.get(), leaf.get(), nullptr) == 1;
+  if (good) {
+    X509_VERIFY_PARAM* how = X509_STORE_CTX_get0_param(check.get());
+    X509_VERIFY_PARAM_set_purpose(how, X509_PURPOSE_SSL_SERVER);
+    X509_VERIFY_PARAM_set_auth_level(how, 2);
+    X509_VERIFY_PARAM_set_flags(how, X509_V_FLAG_NO_CHECK_TIME | X509_V_FLAG_PARTIAL_CHAIN);
+    good = X509_verify_cert(check.get()) == 1;
+  }
   ERR_clear_error();
   return good;
 }

@@ -27,9 +27,13 @@ EVENKEEL_API http::TlsPair make_serving(const http::TlsPair& authority, const st
 EVENKEEL_API std::vector<std::string> split_bundle(std::string_view bundle);
 /// Returns nullopt if `certificate` is not a certificate.
 EVENKEEL_API std::optional<Lifetime> lifetime_of(const std::string& certificate);
-/// Returns true if both can be read, and the key is that of the certificate.
+/// Returns true if both can be read, the key is that of the certificate, and the API server accepts keys of
+/// its kind and size: RSA of 2048 bits or more, ECDSA on P-256, P-384 or P-521, Ed25519.
 EVENKEEL_API bool match(const http::TlsPair& pair);
-/// Returns true if `authority` signed `certificate`.
+/// Returns true if the API server accepts what `authority` signs for these names. Throws Error for a name
+/// that is none.
+EVENKEEL_API bool can_sign(const http::TlsPair& authority, const std::vector<std::string>& names);
+/// Returns true if a client that trusts `authority` accepts `certificate`, apart from names and lifetimes.
 EVENKEEL_API bool is_signed_by(const std::string& certificate, const std::string& authority);
 /// Returns true if the certificate is valid for the DNS name or IP address.
 EVENKEEL_API bool is_for(const std::string& certificate, const std::string& name);

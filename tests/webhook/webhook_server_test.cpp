@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Webhooks over TLS, alone and in a manager.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -296,6 +297,24 @@ TEST(WebhookServerConcurrency, ServesWithAReplacedCertificate) {
   running.server.set_certificate(
       detail::make_serving(running.authority, {"127.0.0.1"}, {now - 2h, now - 1h}));
   EXPECT_EQ(running.server.problem(), "the certificate of the webhooks has expired");
+}
+
+TEST(WebhookServerConcurrency, IsNotReadyWhileTheSignerOfItsCertificateIsNotValid) {
+  Running running;
+  running.server.start();
+  const WallTime now = real_clock()->wall_now();
+  const auto problem_with = [&](const detail::Lifetime& authority) {
+    const http::TlsPair signer = detail::make_authority("test", authority);
+    const http::TlsPair pair =
+        detail::make_serving(signer, {"127.0.0.1"}, {now - 1h, std::max(now + 1h, authority.begin)});
+    const std::string other = detail::make_authority("test", today()).certificate;
+    running.server.set_certificate(pair, other + signer.certificate);
+    return running.server.problem();
+  };
+  EXPECT_EQ(problem_with({now - 1h, now + 2h}), "");
+  EXPECT_EQ(problem_with({now + 1h, now + 2h}), "the authority of the webhooks is not valid yet");
+  EXPECT_EQ(problem_with({now - 2h, now - 1min}), "the certificate of the webhooks has expired")
+      << "a certificate does not outlive its authority";
 }
 
 // Regression: the second one silently replaced the first.

@@ -75,8 +75,9 @@ class EVENKEEL_API WebhookServer {
   /// Adds a conversion. Throws std::invalid_argument if the kind has one already.
   void add(Conversion conversion);
 
-  /// Replaces the certificate; see http::Server::set_certificate().
-  void set_certificate(const http::TlsPair& pair);
+  /// Replaces the certificate; see http::Server::set_certificate(). `authorities`: those that the API server
+  /// accepts, as PEM, for problem(); may be left out.
+  void set_certificate(const http::TlsPair& pair, const std::string& authorities = {});
   /// Starts listening. Throws Error with the address or file that failed, and std::invalid_argument after
   /// start() or stop().
   void start();
@@ -88,7 +89,7 @@ class EVENKEEL_API WebhookServer {
   /// Returns "https://127.0.0.1:9443": the URL for programs on this machine.
   std::string url() const;
   /// Returns the reason why the API server cannot call the webhooks: it does not listen, or its certificate
-  /// is not valid at this time. Empty: none.
+  /// or the authority that signed it is not valid at this time. Empty: none.
   std::string problem() const;
   /// Writes the metrics that controller-runtime has of webhooks, see docs/metrics.md.
   void collect(MetricSink& sink) const;
