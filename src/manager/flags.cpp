@@ -347,6 +347,10 @@ void add_flags(CLI::App& app, Flags& flags, const RunOptions& program) {
   add_duration(app, "--grace-period", flags.grace_period,
                with_default("Grace period of running reconciles at shutdown",
                             format_duration(program.manager.lifecycle.grace_period)));
+  const std::optional<Duration>& delay = program.manager.lifecycle.shutdown_delay;
+  add_duration(app, "--shutdown-delay", flags.shutdown_delay,
+               with_default("Time after a stop for which servers and webhooks continue, while /readyz fails",
+                            delay ? format_duration(*delay) : "10s with webhooks, otherwise 0s"));
   add_duration(app, "--sync-timeout", flags.sync_timeout,
                with_default("Time after which a controller logs that it still waits for the initial lists",
                             duration_or(program.manager.sync_timeout, "2m")));

@@ -65,6 +65,7 @@ struct Flags {
   LogFormat log_format = LogFormat::text;
   std::string log_file = {};
   std::optional<Duration> grace_period = {};
+  std::optional<Duration> shutdown_delay = {};
   std::optional<Duration> sync_timeout = {};
   std::string cache_directory = {};
   bool streaming_lists = true;

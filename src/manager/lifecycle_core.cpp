@@ -6,6 +6,8 @@
 
 #include <evenkeel/manager/lifecycle_core.hpp>
 
+#include "base/earlier.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace {
@@ -76,9 +78,13 @@ LifecycleCore::Actions LifecycleCore::on_ended(std::size_t part, std::string_vie
   return actions;
 }
 
-LifecycleCore::Actions LifecycleCore::stop(TimePoint now) {
+LifecycleCore::Actions LifecycleCore::stop(TimePoint now, Duration delay) {
   Actions actions;
   if (stopping_) return actions;
+  const bool all_serve = std::none_of(parts_.begin(), parts_.end(), [](const Part& part) {
+    return part.stage == Stage::servers && part.state == State::starting;
+  });
+  if (delay > Duration::zero() && all_serve) delayed_until_ = deadline_after(now, delay);
   begin_stop(now);
   stop_stages(actions);
   return actions;
@@ -86,16 +92,21 @@ LifecycleCore::Actions LifecycleCore::stop(TimePoint now) {
 
 void LifecycleCore::begin_stop(TimePoint now) {
   stopping_ = true;
-  if (options_.grace_period >= Duration::zero()) grace_deadline_ = deadline_after(now, options_.grace_period);
+  begin_grace(now);
   // Parts that never started need not be stopped.
   for (Part& part : parts_) {
     if (part.state == State::added) part.state = State::ended;
   }
 }
 
+void LifecycleCore::begin_grace(TimePoint now) {
+  if (options_.grace_period >= Duration::zero()) grace_deadline_ = deadline_after(now, options_.grace_period);
+}
+
 // Stops parts that are still starting, too: a start may wait for something that never comes.
 void LifecycleCore::stop_stages(Actions& actions) {
   for (const Stage stage : stop_order) {
+    if (delayed_until_ && (stage == Stage::caches || stage == Stage::servers)) return;
     bool over = true;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       Part& part = parts_[i];
@@ -111,8 +122,27 @@ void LifecycleCore::stop_stages(Actions& actions) {
   }
 }
 
+// Returns true if all running parts are those that a shutdown delay holds.
+bool LifecycleCore::only_waits() const {
+  return std::none_of(parts_.begin(), parts_.end(), [](const Part& part) {
+    return part.state == State::stopping || part.state == State::starting;
+  });
+}
+
+void LifecycleCore::end_delay(TimePoint now, Actions& actions) {
+  if (only_waits()) {  // the grace period was that of the work; what was held has one of its own
+    grace_over_ = false;
+    cancel_deadline_.reset();
+    begin_grace(now);
+  }
+  delayed_until_.reset();
+  stop_stages(actions);
+}
+
 LifecycleCore::Actions LifecycleCore::on_timeout(TimePoint now) {
   Actions actions;
+  if (delayed_until_ && now >= *delayed_until_) end_delay(now, actions);
+  if (delayed_until_ && only_waits()) return actions;
   if (grace_deadline_ && now >= *grace_deadline_) {
     grace_deadline_.reset();
     grace_over_ = true;
@@ -136,7 +166,8 @@ void LifecycleCore::cancel(std::size_t part, Actions& actions) {
 
 std::optional<TimePoint> LifecycleCore::next_due() const {
   if (all_ended()) return std::nullopt;
-  return grace_deadline_ ? grace_deadline_ : cancel_deadline_;
+  if (delayed_until_ && only_waits()) return delayed_until_;
+  return detail::earlier(delayed_until_, grace_deadline_ ? grace_deadline_ : cancel_deadline_);
 }
 
 bool LifecycleCore::all_ended() const {

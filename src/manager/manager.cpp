@@ -53,6 +53,7 @@ class Manager::Impl {
   ClusterSet& use_clusters();
   void run(const std::stop_token& stop);
   bool is_leader() const noexcept { return !elector_ || elector_->is_leader(); }
+  bool stopping() const;
   std::vector<std::string> stuck() const;
   ManagerTotals totals() const;
   std::vector<WatchHealth> watch_health() const;
@@ -84,7 +85,6 @@ class Manager::Impl {
   void add_election();
   void add_shards();
   void add_checks();
-  bool stopping() const;
   std::function<std::uint64_t()> leadership_term() const;
   void post(Notification notification);
   void perform(const LifecycleCore::Actions& actions);
@@ -359,7 +359,7 @@ void Manager::Impl::handle_notifications(LifecycleCore::Actions& actions, const 
   if (stop.stop_requested() && !core_.stopping()) {
     options_.log.info("stopping", {{"reason", "stop requested"}});
     if (shards_) shards_->leave();
-    append(core_.stop(now));
+    append(core_.stop(now, detail::shutdown_delay(options_.lifecycle, webhooks_.are_served())));
   }
   append(core_.on_timeout(now));
 }
@@ -516,6 +516,9 @@ void Manager::follow(std::shared_ptr<ClusterProvider> provider) {
 }
 ClusterSet& Manager::clusters() {
   return impl_->use_clusters();
+}
+bool Manager::is_stopping() const {
+  return impl_->stopping();
 }
 const ClusterSet& Manager::cluster_set() const noexcept {
   return impl_->clusters_;

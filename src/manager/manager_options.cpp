@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "manager/manager_options.hpp"
 
+#include <chrono>
 #include <stdexcept>
 #include <string>
 
@@ -47,6 +48,12 @@ ClusterSetOptions cluster_options(const ManagerOptions& options) {
   clusters.on_thread_start = options.on_thread_start;
   if (clusters.events.component.empty()) clusters.events.component = event_options(options).component;
   return clusters;
+}
+
+// The default is that of Gatekeeper's --shutdown-delay. Removing an endpoint takes up to a few seconds.
+Duration shutdown_delay(const LifecycleOptions& options, bool serves_webhooks) {
+  constexpr Duration with_webhooks = std::chrono::seconds{10};
+  return options.shutdown_delay.value_or(serves_webhooks ? with_webhooks : Duration::zero());
 }
 
 ManagerOptions with_election_name(ManagerOptions options) {

@@ -25,6 +25,8 @@ std::optional<Client> client_for_election(const Client& client, const ManagerOpt
 /// have.
 EventRecorderOptions event_options(const ManagerOptions& options);
 ClusterSetOptions cluster_options(const ManagerOptions& options);
+/// Returns LifecycleOptions::shutdown_delay or its default.
+Duration shutdown_delay(const LifecycleOptions& options, bool serves_webhooks);
 
 }  // namespace detail
 }  // namespace v0

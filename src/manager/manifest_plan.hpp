@@ -34,8 +34,8 @@ struct ManifestPlan {
   std::string namespace_ = {};
   std::string image = {};
   std::uint32_t replicas = 1;
-  bool one_at_a_time = false;  ///< Two replicas would disturb each other.
-  std::int64_t grace_seconds = 30;
+  bool one_at_a_time = false;       ///< Two replicas would disturb each other.
+  std::int64_t grace_seconds = 30;  ///< Grace period and shutdown delay.
   std::vector<std::string> args = {};
   std::string watched = {};  ///< Namespace in which it works; empty: all.
   /// Rights in particular namespaces, with ManifestPart::own_rules and namespace_rules; "": in all.

@@ -9,6 +9,7 @@
 #include "client/config/access_file.hpp"
 #include "manager/deployment_args.hpp"
 #include "manager/derived_rules.hpp"
+#include "manager/manager_options.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -85,10 +86,11 @@ ManifestPlan plan_of(const Manager& manager, const RunOptions& program, const Ma
   plan.image = options.image;
   plan.replicas = options.replicas != 0 ? options.replicas : shares ? 2 : 1;
   plan.one_at_a_time = !shares;
-  plan.grace_seconds = std::chrono::ceil<std::chrono::seconds>(chosen.lifecycle.grace_period).count();
   plan.watched = chosen.cache.namespace_;
   plan.endpoint = endpoint;
   plan.webhooks = webhooks_of(manager, webhook_options(flags.webhooks, program.webhooks), plan.namespace_);
+  const Duration delay = shutdown_delay(chosen.lifecycle, plan.webhooks.port != 0);
+  plan.grace_seconds = std::chrono::ceil<std::chrono::seconds>(chosen.lifecycle.grace_period + delay).count();
   plan.crds = manager.crds({.service = plan.webhooks.service});
   plan.part = manager.manifest();
   plan.runtime_rules = plan.part.namespace_rules;

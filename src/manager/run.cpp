@@ -100,6 +100,7 @@ ManagerOptions manager_options(const RunOptions& options, const detail::Flags& f
   ManagerOptions manager = options.manager;
   if (manager.name == ManagerOptions{}.name) manager.name = options.name;
   if (flags.grace_period) manager.lifecycle.grace_period = *flags.grace_period;
+  if (flags.shutdown_delay) manager.lifecycle.shutdown_delay = flags.shutdown_delay;
   if (flags.sync_timeout) manager.sync_timeout = flags.sync_timeout;
   if (!flags.namespace_.empty()) manager.cache.namespace_ = flags.namespace_;
   if (!flags.cache_directory.empty()) manager.cache.disk.directory = flags.cache_directory;

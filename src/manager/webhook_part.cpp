@@ -183,8 +183,11 @@ void Manager::serve_webhooks(WebhookServerOptions options) {
   add_part(
       "webhooks", Stage::servers,
       std::make_unique<WebhookPart>(std::move(options), std::move(targets), own_client(), webhooks(),
-                                    WebhookServerEnvironment{.log = log(), .clock = clock, .on_thread_start = on_thread_start()},
-               slot));
+                                    WebhookServerEnvironment{.log = log(),
+                                                             .clock = clock,
+                                                             .on_thread_start = on_thread_start(),
+                                                             .is_leaving = [this] { return is_stopping(); }},
+                                    slot));
   operations().readyz().add("webhook", [slot, &table = webhooks()] {
     if (table.webhooks().empty() && table.conversions().empty()) return std::string();
     const auto server = slot->get();

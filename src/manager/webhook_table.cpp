@@ -45,6 +45,11 @@ void WebhookTable::close() {
   closed_ = true;
 }
 
+bool WebhookTable::are_served() const {
+  MutexLock lock(mutex_);
+  return closed_ && !(webhooks_.empty() && conversions_.empty());
+}
+
 std::vector<Webhook> WebhookTable::webhooks() const {
   MutexLock lock(mutex_);
   return webhooks_;

@@ -21,6 +21,8 @@ class WebhookTable {
   void add(Webhook webhook) EVENKEEL_EXCLUDES(mutex_);
   void add(Conversion conversion) EVENKEEL_EXCLUDES(mutex_);
   void close() EVENKEEL_EXCLUDES(mutex_);
+  /// Returns true if close() was called, and there are some.
+  bool are_served() const EVENKEEL_EXCLUDES(mutex_);
 
   std::vector<Webhook> webhooks() const EVENKEEL_EXCLUDES(mutex_);
   std::vector<Conversion> conversions() const EVENKEEL_EXCLUDES(mutex_);

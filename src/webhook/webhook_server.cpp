@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <utility>
 
@@ -95,6 +96,7 @@ class WebhookServer::Impl {
       : files_(options.tls),
         log_(environment.log),
         clock_(environment.clock),
+        is_leaving_(environment.is_leaving),
         pair_(pair),
         server_(server_options(options, environment)) {
     if (files_.certificate.empty() && pair.certificate.empty())
@@ -193,7 +195,7 @@ class WebhookServer::Impl {
     meter_->add(path);
     const auto failures = std::make_shared<Failures>(log_, path);
     server_.route(site, path,
-                  [meter = meter_, clock = clock_, failures, path, kind,
+                  [meter = meter_, clock = clock_, failures, path, kind, leaving = is_leaving_,
                    answer = std::move(answer)](const http::ServerCall& call) {
                     meter->began(path);
                     const TimePoint began = clock->now();
@@ -203,6 +205,7 @@ class WebhookServer::Impl {
                       if (response.status == 200) meter->threw(kind);
                       failures->on_failure(failure, response.status == 200, began);
                     }
+                    if (leaving && leaving()) response.headers.set("Connection", "close");
                     meter->ended(path, response.status, clock->now() - began);
                     if (call.request.body.size() >= limits::large_body) detail::return_free_memory();
                     return response;
@@ -216,6 +219,7 @@ class WebhookServer::Impl {
   const http::TlsFiles files_;
   const Log log_;
   const std::shared_ptr<const Clock> clock_;
+  const std::function<bool()> is_leaving_;
   const std::shared_ptr<detail::WebhookMeter> meter_ = std::make_shared<detail::WebhookMeter>();
   std::atomic<bool> listening_ = false;
   mutable Mutex mutex_;

@@ -171,6 +171,80 @@ TEST_F(LifecycleCoreTest, WhatOutlivesBothPeriodsIsReportedAsStuck) {
   EXPECT_THAT(core.stuck(), ElementsAre("demo"));
 }
 
+// ---- The delay between the stop and the end of the servers
+
+TEST_F(LifecycleCoreTest, CachesAndServersOutliveAStopByItsDelay) {
+  start_all();
+  EXPECT_THAT(core.stop(at(1s), 5s), ElementsAre(stop(3)));
+  EXPECT_THAT(core.on_ended(3, "", at(1s)), ElementsAre(stop(0), stop(4))) << "controllers stop as ever";
+  EXPECT_EQ(core.next_due(), at(6s));
+  core.on_ended(4, "", at(1s));
+  EXPECT_THAT(core.on_ended(0, "", at(1s)), IsEmpty());
+  EXPECT_EQ(core.next_due(), at(6s));
+  EXPECT_THAT(core.on_timeout(at(6s) - 1ns), IsEmpty());
+  EXPECT_THAT(core.on_timeout(at(6s)), ElementsAre(stop(1)));
+  EXPECT_THAT(core.on_ended(1, "", at(6s)), ElementsAre(stop(2)));
+  core.on_ended(2, "", at(6s));
+  EXPECT_TRUE(core.finished());
+  EXPECT_THAT(core.cancelled(), IsEmpty());
+}
+
+TEST_F(LifecycleCoreTest, ADelayDoesNotProlongTheGracePeriodOfWork) {
+  start_all();
+  core.stop(at(0s), 15s);
+  core.on_ended(3, "", at(0s));
+  core.on_ended(4, "", at(0s));
+  EXPECT_EQ(core.next_due(), at(10s));
+  EXPECT_THAT(core.on_timeout(at(10s)), ElementsAre(cancel(0)));
+  EXPECT_THAT(core.on_ended(0, "", at(11s)), IsEmpty());
+  EXPECT_THAT(core.on_timeout(at(12s)), IsEmpty());
+  EXPECT_FALSE(core.finished()) << "what waits is not stuck";
+  EXPECT_EQ(core.next_due(), at(15s));
+  EXPECT_THAT(core.on_timeout(at(15s)), ElementsAre(stop(1))) << "in peace";
+  EXPECT_THAT(core.on_ended(1, "", at(15s)), ElementsAre(stop(2)));
+  core.on_ended(2, "", at(15s));
+  EXPECT_TRUE(core.finished());
+  EXPECT_THAT(core.cancelled(), ElementsAre("demo"));
+  EXPECT_THAT(core.stuck(), IsEmpty());
+}
+
+TEST_F(LifecycleCoreTest, ServersHaveAGracePeriodAfterADelayThatIsLonger) {
+  start_all();
+  core.stop(at(0s), 60s);
+  for (const std::size_t part : {3U, 0U, 4U}) core.on_ended(part, "", at(0s));
+  EXPECT_EQ(core.next_due(), at(60s));
+  EXPECT_THAT(core.on_timeout(at(30s)), IsEmpty());
+  EXPECT_THAT(core.on_timeout(at(60s)), ElementsAre(stop(1)));
+  EXPECT_EQ(core.next_due(), at(70s));
+  EXPECT_THAT(core.on_timeout(at(70s)), ElementsAre(cancel(1)));
+  EXPECT_THAT(core.on_timeout(at(72s)), IsEmpty());
+  EXPECT_TRUE(core.finished());
+  EXPECT_THAT(core.stuck(), ElementsAre("cache"));
+}
+
+TEST_F(LifecycleCoreTest, WorkThatEndsAfterTheDelayIsFollowedByTheRestAtOnce) {
+  start_all();
+  core.stop(at(0s), 5s);
+  core.on_ended(3, "", at(0s));
+  core.on_ended(4, "", at(0s));
+  EXPECT_THAT(core.on_timeout(at(5s)), IsEmpty());
+  EXPECT_EQ(core.next_due(), at(10s));
+  EXPECT_THAT(core.on_ended(0, "", at(7s)), ElementsAre(stop(1)));
+}
+
+TEST_F(LifecycleCoreTest, AnErrorAndAServerThatIsStartingLeaveNoDelay) {
+  core.start();
+  EXPECT_THAT(core.stop(at(0s), 5s), ElementsAre(stop(2))) << "nobody has been told that it serves";
+  LifecycleCore other;
+  LifecycleCore::Actions none;
+  other.add("demo", Stage::controllers, none);
+  other.add("metrics", Stage::servers, none);
+  other.start();
+  other.on_started(1, at(0s));
+  other.on_started(0, at(0s));
+  EXPECT_THAT(other.on_ended(0, "no such kind", at(1s)), ElementsAre(stop(1)));
+}
+
 TEST_F(LifecycleCoreTest, ANegativeGracePeriodWaitsForever) {
   LifecycleCore patient{{.grace_period = -1ns}};
   LifecycleCore::Actions none;

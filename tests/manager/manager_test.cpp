@@ -17,10 +17,14 @@
 #include <gtest/gtest.h>
 
 #include <evenkeel/api/kinds/apps.hpp>
+#include <evenkeel/api/kinds/core.hpp>
 #include <evenkeel/apiserver/api_server.hpp>
+#include <evenkeel/base/clock.hpp>
 #include <evenkeel/base/stop.hpp>
+#include <evenkeel/http/curl_transport.hpp>
 #include <evenkeel/manager/manager.hpp>
 #include <evenkeel/webhook/webhook.hpp>
+#include <evenkeel/webhook/webhook_server.hpp>
 
 #include "../support/await.hpp"
 #include "../support/sanitized.hpp"
@@ -636,6 +640,54 @@ TEST_F(ManagerConcurrency, StartsAndStopsAThousandTimesWithoutGrowth) {
   std::cout << "[ figures  ] " << static_cast<long>(late.bytes) - static_cast<long>(early->bytes)
             << " bytes more after " << rounds - rounds / 5 << " more managers" << std::endl;
   EXPECT_LT(late.bytes, early->bytes + (128U << 10));
+}
+
+// Until every machine knows that a replica is gone, its webhooks are called.
+TEST_F(ManagerConcurrency, AStopLeavesItsWebhooksServedForTenSeconds) {
+  const auto clock = std::make_shared<ManualClock>(real_clock()->wall_now());
+  World cluster({}, clock);
+  cluster.install_crd();
+  ManagerOptions options = cluster.options();
+  options.clock = clock;
+  Manager leaving(cluster.client(), options);
+  std::atomic<bool> task_stopped = false;
+  leaving.add_task("task", [&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) std::this_thread::yield();
+    task_stopped = true;
+    cluster.happenings->note();
+  });
+  leaving.add(controller_for<Gadget>(reconcile_gadget));
+  leaving.add(webhook_for<Gadget>().validates([](const Validation<Gadget>&) { return ValidationResult(); }));
+  leaving.serve_webhooks({.address = "127.0.0.1:0",
+                          .service = {.namespace_ = "default"},
+                          .certificates = {.names = {"127.0.0.1"}}});
+  Running running(leaving);
+  cluster.create_gadget("web");
+  cluster.wait_until([&] { return leaving.totals().counts.success > 0; });
+  const std::string line = cluster.happenings->lines_with("serving what=webhooks").at(0);
+  const auto secret = cluster.client().get<Secret>({"default", "test-operator-webhook-certificates"});
+  const auto transport = http::make_curl_transport(
+      {.server = line.substr(line.find("https://")), .tls = {.ca_data = secret->data.at("ca.crt").value()}});
+  const auto connection = [&] {
+    const http::Response response = transport->fetch({.method = http::Method::post,
+                                                      .target = "/validate-test-evenkeel-dev-v1-gadget",
+                                                      .body = "{}",
+                                                      .deadline = real_clock()->now() + 60s});
+    EXPECT_EQ(response.status, 400);  // of the function's side: the call has arrived
+    const std::string* found = response.headers.find("Connection");
+    return found == nullptr ? std::string("stays") : *found;
+  };
+  EXPECT_EQ(connection(), "stays");
+  EXPECT_EQ(leaving.answer_probe("/readyz").status, 200);
+  running.request_stop();
+  cluster.wait_until([&] { return task_stopped.load(); });
+  cluster.wait_until([&] { return leaving.answer_probe("/readyz/shutdown").status == 500; });
+  EXPECT_EQ(connection(), "close");
+  clock->advance(10s - 1ns);
+  EXPECT_EQ(connection(), "close");
+  clock->advance(1ns);
+  running.wait();
+  EXPECT_THROW(connection(), TransportError);
 }
 
 // Repeats it with sockets, an election and a task, each of which has its own threads and connections.

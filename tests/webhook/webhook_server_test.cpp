@@ -317,6 +317,30 @@ TEST(WebhookServerConcurrency, IsNotReadyWhileTheSignerOfItsCertificateIsNotVali
       << "a certificate does not outlive its authority";
 }
 
+// An API server keeps its connections, which lead here even when the Service does not any more.
+TEST(WebhookServerConcurrency, EndsConnectionsWithTheirNextResponseWhenTheProgramLeaves) {
+  const http::TlsPair authority = detail::make_authority("test", today());
+  std::atomic<bool> leaving = false;
+  WebhookServer server({.address = "127.0.0.1:0"}, detail::make_serving(authority, {"127.0.0.1"}, today()),
+                       {.is_leaving = [&] { return leaving.load(); }});
+  server.add(
+      webhook_for<Website>().validates([](const Validation<Website>&) { return ValidationResult::allow(); }));
+  server.start();
+  const auto transport =
+      http::make_curl_transport({.server = server.url(), .tls = {.ca_data = authority.certificate}});
+  const auto connection = [&] {
+    http::Request request = review_of("/validate-demo-example-com-v2-website", "nginx");
+    request.deadline = real_clock()->now() + 60s;
+    const http::Response response = transport->fetch(std::move(request));
+    EXPECT_EQ(response.status, 200);
+    const std::string* found = response.headers.find("Connection");
+    return found == nullptr ? std::string() : *found;
+  };
+  EXPECT_EQ(connection(), "");
+  leaving = true;
+  EXPECT_EQ(connection(), "close");
+}
+
 // Regression: the second one silently replaced the first.
 TEST(WebhookServer, RefusesASecondWebhookOfAPath) {
   Running running;

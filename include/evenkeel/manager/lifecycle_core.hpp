@@ -31,6 +31,10 @@ struct LifecycleOptions {
   Duration grace_period = std::chrono::seconds{30};
   /// Time for running work to end after that, before it is reported as stuck.
   Duration cancel_period = std::chrono::seconds{5};
+  /// Time after a requested stop for which caches and servers continue, because requests arrive until every
+  /// machine of the cluster knows that this instance is not ready. Controllers and tasks stop at once, within
+  /// the grace period as ever. Default: 10 s if webhooks are served, otherwise none.
+  std::optional<Duration> shutdown_delay = {};
 };
 
 /// A command for the owner of the parts.
@@ -51,9 +55,10 @@ struct LifecycleAction {
 /// A stage starts when all parts of the earlier stages have started, and the election stage has also been
 /// opened; the parts of a stage start together. Stages stop in the order others, controllers, election,
 /// caches, servers, each when all parts of the previous one have ended: leadership is released when no work
-/// that depends on it is left. A part that ends with an error stops all others; one that ends without an
-/// error does not. If the election part ends, there is no grace period, as another instance may become
-/// leader.
+/// that depends on it is left. The last two also wait for the end of a shutdown delay. A part that ends with
+/// an error stops all others; one that ends without an error does not. If the election part ends, there is no
+/// grace period, as another instance may become leader.
+///
 /// Driver:
 ///  1. calls add() for each part and start() once, and carries out the actions of every result, in order;
 ///  2. calls on_started() or on_ended() for each part that started or ended, on_leadership_acquired() when an
@@ -79,7 +84,8 @@ class EVENKEEL_API LifecycleCore {
   Actions on_leadership_acquired(std::size_t part);
   /// Records the end of a part. Empty `error`: it ended by itself or on request.
   Actions on_ended(std::size_t part, std::string_view error, TimePoint now);
-  Actions stop(TimePoint now);
+  /// `delay`: see LifecycleOptions::shutdown_delay; there is none while a server is starting.
+  Actions stop(TimePoint now, Duration delay = {});
   /// Handles timeouts; call it when next_due() has passed. Early calls do nothing.
   Actions on_timeout(TimePoint now);
 
@@ -106,7 +112,10 @@ class EVENKEEL_API LifecycleCore {
 
   void start_stages(Actions& actions);
   void begin_stop(TimePoint now);
+  void begin_grace(TimePoint now);
+  void end_delay(TimePoint now, Actions& actions);
   void stop_stages(Actions& actions);
+  bool only_waits() const;
   void cancel(std::size_t part, Actions& actions);
   bool all_ended() const;
 
@@ -116,6 +125,7 @@ class EVENKEEL_API LifecycleCore {
   bool stopping_ = false;
   bool grace_over_ = false;
   bool given_up_ = false;
+  std::optional<TimePoint> delayed_until_;  // before it, caches and servers are not stopped
   std::optional<TimePoint> grace_deadline_;
   std::optional<TimePoint> cancel_deadline_;
   std::vector<std::string> cancelled_;

@@ -119,8 +119,9 @@ struct ManagerTotals {
 ///
 /// run() starts the cache and tasks, waits for leadership if there is an election, starts controllers, and
 /// blocks until the stop token is triggered or a part fails. When it stops, no new reconciles begin; running
-/// ones may finish within the grace period and are cancelled after it; then leadership is released, and
-/// recorded Events are written (EventRecorderOptions::flush_limit). It installs no signal handlers, flags or
+/// ones may finish within the grace period and are cancelled after it; then leadership is released, caches
+/// and servers stop (LifecycleOptions::shutdown_delay), and recorded Events are written
+/// (EventRecorderOptions::flush_limit). It installs no signal handlers, flags or
 /// globals; several managers may run in one process.
 /// Thread safety: all members may be called concurrently, except run(), which is called once.
 /// Lifetime: the destructor joins all threads that the manager started.
@@ -249,6 +250,7 @@ class EVENKEEL_API Manager {
   const Client& own_client() const noexcept;
   const ClusterSet& cluster_set() const noexcept;
   std::string election_name() const;  // empty without one
+  bool is_stopping() const;
   std::vector<Controller*> controllers() const;
   std::string blocked_reason() const;  // the reason why no controller runs here; empty if they do
   std::shared_ptr<detail::ConsoleShell> make_console() const;

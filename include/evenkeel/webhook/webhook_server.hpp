@@ -51,6 +51,9 @@ struct WebhookServerEnvironment {
   std::shared_ptr<const Clock> clock = real_clock();
   /// Called first on each thread, with the thread's name.
   std::function<void(std::string_view thread)> on_thread_start = {};
+  /// Returns true when the program is about to stop: each response then ends its connection, so that the API
+  /// server opens the next one to another replica. May be called concurrently.
+  std::function<bool()> is_leaving = {};
 };
 
 /// Serves webhooks and conversions over HTTPS, each on the path that kubebuilder gives it. A manager has one;
