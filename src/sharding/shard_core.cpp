@@ -2,6 +2,7 @@
 #include "sharding/shard_core.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include <evenkeel/api/codec.hpp>
@@ -43,7 +44,8 @@ ShardCore::Step ShardCore::next_step(TimePoint now, WallTime wall) {
 
 // ---- Decisions
 
-// Number of members that come before this one, times the period that each of them has.
+// Number of members that come before this one, times the period that each of them has. `among` are members
+// that renew: this one does not wait for turns that nobody takes.
 Duration ShardCore::rank_delay(const std::set<std::string>& among) const {
   const auto rank = std::distance(among.begin(), among.find(options_.member));
   return options_.retry_period * rank;
@@ -51,6 +53,7 @@ Duration ShardCore::rank_delay(const std::set<std::string>& among) const {
 
 std::optional<ShardCore::Step> ShardCore::table_step(TimePoint now, WallTime wall) {
   if ((!table_ && !problem_.empty()) || now < quarantine_) return std::nullopt;
+  note_long_durations(now);
   const ShardTable plan = planned(now);
   const bool undone = !table_ || plan != *table_;
   if (!undone) {
@@ -111,7 +114,7 @@ ShardTable ShardCore::with_own_part(const ShardTable& plan) const {
 }
 
 std::optional<ShardCore::Step> ShardCore::fence_step(TimePoint now, WallTime wall) {
-  const Duration delay = rank_delay(living(now));
+  const Duration delay = rank_delay(eligible(now));
   for (auto& [name, member] : members_) {
     if (has_ended(name) || now < member.retry_at) continue;
     if (now < deadline_after(deadline_after(member.since, member.duration), delay)) continue;
@@ -124,7 +127,7 @@ std::optional<ShardCore::Step> ShardCore::fence_step(TimePoint now, WallTime wal
 
 // Deletes the Leases of members that have ended, which nobody refers to.
 std::optional<ShardCore::Step> ShardCore::sweep_step(TimePoint now) {
-  if (!table_ || leaving_ || rank_delay(living(now)) > Duration::zero()) return std::nullopt;
+  if (!table_ || leaving_ || rank_delay(eligible(now)) > Duration::zero()) return std::nullopt;
   for (auto& [name, member] : members_) {
     if (!has_ended(name) || table_->names(name) || now < member.retry_at) continue;
     if (now < deadline_after(member.since, 2 * options_.lease_duration)) continue;
@@ -140,13 +143,15 @@ TimePoint ShardCore::next_change(TimePoint now) const {
   const auto at = [&](TimePoint when) {
     if (when > now) next = std::min(next, when);
   };
-  const Duration delay = rank_delay(living(now));
+  const Duration delay = rank_delay(eligible(now));
+  const Duration longest = longest_duration(now);
   for (const auto& [name, member] : members_) {
     const TimePoint expiry = deadline_after(member.since, member.duration);
     at(member.retry_at);
     if (has_ended(name)) {
       at(deadline_after(member.since, 2 * options_.lease_duration));
     } else {
+      at(deadline_after(member.since, std::min(member.duration, longest)));
       at(expiry);
       at(deadline_after(expiry, delay));
     }
@@ -172,17 +177,18 @@ const std::string& ShardCore::division_of(const std::string& member) const {
   return table_ ? table_->division : options_.division;
 }
 
-// Returns the living members that divide the keys as this one does, this one included.
+// Returns the eligible members that divide the keys as this one does.
 std::set<std::string> ShardCore::peers(TimePoint now) const {
-  std::set<std::string> all = living(now);
+  std::set<std::string> all = eligible(now);
   std::erase_if(all, [this](const std::string& name) { return division_of(name) != options_.division; });
   return all;
 }
 
 // Returns true if no member runs keys by the division of the table, and none is left that would.
 bool ShardCore::is_deserted(TimePoint now) const {
-  for (const std::string& name : living(now)) {
-    if (division_of(name) == table_->division) return false;
+  const Duration longest = longest_duration(now);
+  for (const auto& [name, member] : members_) {
+    if (is_alive(name, member, longest, now) && division_of(name) == table_->division) return false;
   }
   return is_idle();
 }
@@ -264,6 +270,9 @@ void ShardCore::on_listed(std::uint64_t id, const std::vector<Json>& leases, con
   std::erase_if(members_, [&](const auto& each) {
     return !names.contains(each.first) && !each.second.lease.is_null() &&
            !is_newer(each.second.version, version);
+  });
+  std::erase_if(warned_, [this](const std::string& name) {
+    return name != options_.member && !members_.contains(name);
   });
   if (has_table_lease() && !names.contains(options_.ring) && !is_newer(table_version(), version))
     forget_table(now);
@@ -360,8 +369,10 @@ void ShardCore::take_member(const std::string& name, const Json& lease, TimePoin
   Member& member = found->second;
   if (!fresh && !member.lease.is_null() && !is_newer(record.version, member.version)) return;
   const bool same = !fresh && member.lease["spec"] == record.document["spec"];
-  dirty_ = dirty_ || fresh || member.holder != record.holder ||
-           now >= deadline_after(member.since, member.duration);
+  const bool renewed = !same && !fresh && member.holder == name && record.holder == name;
+  dirty_ = dirty_ || fresh || member.holder != record.holder || member.duration != record.duration ||
+           (renewed && !member.proven) || !is_alive(name, member, longest_duration(now), now);
+  member.proven = member.proven || renewed;
   if (!same) {
     member.since = now;
     member.retry_at = TimePoint::min();
@@ -380,8 +391,10 @@ void ShardCore::look_for_lost_holders(TimePoint now) {
     for (const std::string& name : {entry.holder, entry.next}) {
       if (name.empty() || name == options_.member) continue;
       const auto [found, fresh] = members_.try_emplace(name);
+      found->second.proven = true;
       if (!fresh) continue;
-      found->second = Member{.holder = name, .duration = options_.lease_duration, .since = now};
+      found->second =
+          Member{.holder = name, .duration = options_.lease_duration, .since = now, .proven = true};
       dirty_ = true;
     }
   }
@@ -392,16 +405,51 @@ bool ShardCore::has_ended(const std::string& member) const {
   return found != members_.end() && !found->second.lease.is_null() && found->second.holder != member;
 }
 
-bool ShardCore::is_expired(const Member& member, TimePoint now) const {
-  return now >= deadline_after(member.since, member.duration);
+// Returns true while this member believes that the other one runs. Its slots are fenced later, if its Lease
+// says so.
+bool ShardCore::is_alive(const std::string& name, const Member& member, Duration longest, TimePoint now) {
+  return !member.lease.is_null() && member.holder == name &&
+         now < deadline_after(member.since, std::min(member.duration, longest));
 }
 
-std::set<std::string> ShardCore::living(TimePoint now) const {
-  std::set<std::string> all{options_.member};
+// Returns the longest duration of a Lease with which a member is given slots: longer ones would leave the
+// slots of a member that crashes without an owner. It follows from the shortest duration in the ring, so that
+// all members agree on it.
+Duration ShardCore::longest_duration(TimePoint now) const {
+  constexpr Duration least = std::chrono::minutes{5};
+  Duration shortest = options_.lease_duration;
   for (const auto& [name, member] : members_) {
-    if (!member.lease.is_null() && member.holder == name && !is_expired(member, now)) all.insert(name);
+    if (member.proven && is_alive(name, member, member.duration, now))
+      shortest = std::min(shortest, member.duration);
+  }
+  return std::max(4 * shortest, least);
+}
+
+// Returns the members that may be given slots. Anybody who may write Leases can make one that nobody renews.
+std::set<std::string> ShardCore::eligible(TimePoint now) const {
+  const Duration longest = longest_duration(now);
+  std::set<std::string> all;
+  if (options_.lease_duration <= longest) all.insert(options_.member);
+  for (const auto& [name, member] : members_) {
+    if (member.proven && member.duration <= longest && is_alive(name, member, longest, now)) all.insert(name);
   }
   return all;
+}
+
+void ShardCore::note_long_durations(TimePoint now) {
+  const Duration longest = longest_duration(now);
+  const auto note = [&](const std::string& name, Duration duration) {
+    if (duration <= longest || !warned_.insert(name).second) return;
+    warnings_.push_back({.member = name, .duration = duration, .longest = longest});
+  };
+  note(options_.member, options_.lease_duration);
+  for (const auto& [name, member] : members_) {
+    if (member.holder == name) note(name, member.duration);
+  }
+}
+
+std::vector<ShardCore::Warning> ShardCore::take_warnings() {
+  return std::exchange(warnings_, {});
 }
 
 std::string ShardCore::table_version() const {

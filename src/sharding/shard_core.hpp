@@ -43,8 +43,13 @@ struct ShardCoreOptions {
 /// a generation, it never runs it again, so that it does not matter if and when a write without an answer
 /// takes effect.
 ///
-/// All members compute the same plan. The first live member, by name, writes it; each other member does so if
-/// the plan is still not written one retry_period after its predecessor's turn.
+/// All members compute the same plan. The first eligible member, by name, writes it; each other member does
+/// so if the plan is still not written one retry_period after its predecessor's turn.
+///
+/// A Lease alone does not make a member: one is eligible for slots once a renewal of its Lease was seen or
+/// the table names it, and unless its Lease would keep its slots from the others for too long. So the ring
+/// loses nothing to Leases that nobody renews. When slots are taken from a member, its Lease's own duration
+/// counts.
 ///
 /// A member whose division differs from the table's runs nothing, and is given nothing. When all members of
 /// the table's division have ended, and no slot has a holder that has not, those of another division make the
@@ -57,8 +62,8 @@ struct ShardCoreOptions {
 ///  2. calls it again at Step::next_due, and after each call of 3 to 6;
 ///  3. calls on_listed(), on_answered(), on_conflict() or on_failure() for each request;
 ///  4. calls on_lease() or on_deleted() for the events of a watch of all Leases with the ring's label;
-///  5. starts and ends work as take_changes() says, and calls on_drained() when the last run of a slot
-///     that is being given up has ended;
+///  5. starts and ends work as take_changes() says, calls on_drained() when the last run of a slot that is
+///     being given up has ended, and logs take_warnings();
 ///  6. calls leave() when it is asked to stop, and ends when has_left();
 ///  7. ends all work, and this object, when the member's own Lease is lost or its time is over.
 /// Thread safety: one thread at a time.
@@ -86,6 +91,14 @@ class ShardCore {
     std::uint64_t generation = 0;
   };
 
+  /// A member that is given no slots, because its Lease lasts too long.
+  struct Warning {
+    std::string member = {};
+    Duration duration = {};
+    Duration longest = {};
+    bool operator==(const Warning&) const = default;
+  };
+
   explicit ShardCore(ShardCoreOptions options) : options_(std::move(options)) {}
 
   Step next_step(TimePoint now, WallTime wall);
@@ -109,11 +122,13 @@ class ShardCore {
   bool has_left() const { return left_; }
 
   std::vector<Change> take_changes();
+  /// Returns one warning for each member.
+  std::vector<Warning> take_warnings();
 
   /// Returns the table, if it is known.
   const std::optional<ShardTable>& table() const { return table_; }
-  /// Returns the members that are alive, this one included.
-  std::set<std::string> living(TimePoint now) const;
+  /// Returns the members that may be given slots, of any division.
+  std::set<std::string> eligible(TimePoint now) const;
   /// Returns an error of the table that needs a person; empty: none. With an error of its division there is a
   /// table.
   const std::string& problem() const { return problem_; }
@@ -127,6 +142,7 @@ class ShardCore {
     std::string version = {};
     Duration duration = {};
     TimePoint since = {};  // first time at which its claim was seen in its present form
+    bool proven = false;   // a renewal was seen, or the table has named it
     TimePoint retry_at = TimePoint::min();
   };
   struct Held {
@@ -157,7 +173,9 @@ class ShardCore {
   void compare();
   TimePoint next_change(TimePoint now) const;
   bool has_ended(const std::string& member) const;
-  bool is_expired(const Member& member, TimePoint now) const;
+  static bool is_alive(const std::string& name, const Member& member, Duration longest, TimePoint now);
+  Duration longest_duration(TimePoint now) const;
+  void note_long_durations(TimePoint now);
   std::set<std::string> peers(TimePoint now) const;
   const std::string& division_of(const std::string& member) const;
   bool is_foreign() const;
@@ -179,6 +197,8 @@ class ShardCore {
   Json table_lease_;  // the document that it was read from, or could not be; null: there is none
   std::map<Slot, Held> held_;
   std::vector<Change> changes_;
+  std::vector<Warning> warnings_;
+  std::set<std::string> warned_;  // members that a warning was about
   std::string problem_;
   std::optional<Pending> pending_;
   std::uint64_t last_id_ = 0;

@@ -156,6 +156,11 @@ bool Shards::State::turn(MutexLock& lock, const std::stop_token& stop, const std
     if (!logged_problem_.empty())
       log_.error("the table of the ring cannot be used", {{"error", logged_problem_}});
   }
+  for (const ShardCore::Warning& warning : core_->take_warnings())
+    log_.warn("a member of the ring is given no slots, because its Lease lasts too long without a renewal",
+              {{"member", warning.member},
+               {"lease_duration", format_duration(warning.duration)},
+               {"longest", format_duration(warning.longest)}});
   if (core_->has_left()) return false;
   if (step.request) {
     lock.unlock();
@@ -402,7 +407,7 @@ ShardsStatus Shards::State::status() const {
     if (slot.phase == Phase::owned) ++status.owned;
     if (slot.phase == Phase::draining) ++status.draining;
   }
-  status.members = core_->living(clock_->now()).size();
+  status.members = core_->eligible(clock_->now()).size();
   status.problem = core_->problem();
   return status;
 }
@@ -500,8 +505,8 @@ void Shards::collect(MetricSink& sink) const {
   const ShardsStatus status = state_->status();
   const MetricLabel ring[] = {{"ring", state_->options().name}};
   const MetricLabels labels{ring, 1};
-  sink.gauge("evenkeel_shards_members", "Living replicas of the ring, as this one sees them", labels,
-             static_cast<double>(status.members));
+  sink.gauge("evenkeel_shards_members", "Replicas of the ring that may be given slots, as this one sees them",
+             labels, static_cast<double>(status.members));
   sink.gauge("evenkeel_shards_slots_owned", "Slots whose keys run here", labels,
              static_cast<double>(status.owned));
   sink.gauge("evenkeel_shards_slots_draining",

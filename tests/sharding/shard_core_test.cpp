@@ -3,7 +3,9 @@
 #include "sharding/shard_core.hpp"
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -134,6 +136,118 @@ TEST(ShardCore, PausesAfterManyRefusedWritesOfTheTable) {
   EXPECT_TRUE(request);
 }
 
+// ---- Members that never were
+
+/// A member "ring-2" that holds both slots, whose driver is the test.
+class ShardCoreGhosts : public ::testing::Test {
+ protected:
+  void begin(const std::vector<Json>& others) {
+    next();
+    std::vector<Json> all = others;
+    all.push_back(table_lease({.slots = {{"ring-2", "", 1}, {"ring-2", "", 1}}}, "6"));
+    core.on_listed(request->id, all, "20", now);
+    next();
+  }
+  void next() { request = core.next_step(now, WallTime()).request; }
+  static Json of_seconds(Json lease, int seconds, const char* renewed = "") {
+    lease["spec"]["leaseDurationSeconds"] = seconds;
+    lease["spec"]["renewTime"] = renewed;
+    return lease;
+  }
+
+  ShardCore core{options("object")};
+  TimePoint now{1h};
+  std::optional<ShardCore::Request> request = {};
+};
+
+TEST_F(ShardCoreGhosts, AMemberIsGivenNothingBeforeARenewal) {
+  begin({lease("ring-3", "ring-3", "5")});
+  EXPECT_FALSE(request);
+  EXPECT_EQ(core.eligible(now), (std::set<std::string>{"ring-2"}));
+  now += 2s;
+  core.on_lease(of_seconds(lease("ring-3", "ring-3", "21"), 15, "renewed"), now);
+  next();
+  ASSERT_TRUE(request);
+  EXPECT_EQ(ShardTable::read(request->body).slots[1], (SlotEntry{"ring-2", "ring-3", 1}));
+}
+
+TEST_F(ShardCoreGhosts, AChangeOfALabelIsNoRenewal) {
+  begin({lease("ring-3", "ring-3", "5")});
+  Json labelled = lease("ring-3", "ring-3", "21");
+  labelled["metadata"]["labels"]["a"] = "b";
+  core.on_lease(labelled, now);
+  next();
+  EXPECT_FALSE(request);
+}
+
+TEST_F(ShardCoreGhosts, OnesThatComeFirstByNameDelayNothing) {
+  std::vector<Json> ghosts;
+  for (int i = 0; i < 50; ++i) {
+    const std::string name = "aaa-" + std::to_string(i);
+    ghosts.push_back(of_seconds(lease(name, name, "5"), INT32_MAX));
+  }
+  ghosts.push_back(lease("ring-9", "ring-9", "5"));
+  begin(ghosts);
+  core.on_lease(of_seconds(lease("ring-9", "ring-9", "21"), 15, "renewed"), now);
+  next();
+  ASSERT_TRUE(request) << "it is the first of those that renew";
+  EXPECT_EQ(ShardTable::read(request->body).slots[1], (SlotEntry{"ring-2", "ring-9", 1}));
+  core.on_answered(request->id, with_version(request->body, "22"), now);
+  now += 15s;  // ring-9 has crashed
+  for (next(); request && request->name != "ring-9"; next())
+    core.on_answered(request->id, with_version(request->body, "23"), now);
+  ASSERT_TRUE(request) << "its Lease is taken without a delay";
+}
+
+TEST_F(ShardCoreGhosts, OneThatRenewsALeaseOfYearsIsGivenNothingAndReportedOnce) {
+  begin({of_seconds(lease("ring-3", "ring-3", "5"), 301)});
+  for (int renewal = 0; renewal < 3; ++renewal) {
+    now += 2s;
+    core.on_lease(of_seconds(lease("ring-3", "ring-3", std::to_string(21 + renewal)), 301,
+                             renewal % 2 == 0 ? "a" : "b"),
+                  now);
+    next();
+    EXPECT_FALSE(request);
+  }
+  EXPECT_EQ(core.take_warnings(), (std::vector<ShardCore::Warning>{{"ring-3", 301s, 300s}}));
+}
+
+TEST_F(ShardCoreGhosts, MembersOfDifferentDurationsAgreeAboutTheLongest) {
+  ShardCore patient({.namespace_ = "apps",
+                     .ring = "ring",
+                     .member = "ring-3",
+                     .slots = 2,
+                     .lease_duration = 301s,
+                     .retry_period = 2s});
+  request = patient.next_step(now, WallTime()).request;
+  patient.on_listed(
+      request->id,
+      {lease("ring-2", "ring-2", "5"), table_lease({.slots = {{"ring-2", "", 1}, {"ring-2", "", 1}}}, "6")},
+      "20", now);
+  request = patient.next_step(now, WallTime()).request;
+  EXPECT_FALSE(request) << "it would be given nothing by the other, and asks for nothing";
+  EXPECT_EQ(patient.eligible(now), (std::set<std::string>{"ring-2"}));
+  EXPECT_EQ(patient.take_warnings(), (std::vector<ShardCore::Warning>{{"ring-3", 301s, 300s}}));
+}
+
+TEST_F(ShardCoreGhosts, ItsSlotsAreFencedAfterTheDurationOfItsOwnLease) {
+  const ShardTable table{.slots = {{"ring-3", "", 1}, {"ring-2", "", 1}}};
+  next();
+  core.on_listed(request->id, {of_seconds(lease("ring-3", "ring-3", "5"), 600), table_lease(table, "6")},
+                 "20", now);
+  next();
+  ASSERT_TRUE(request);
+  EXPECT_EQ(ShardTable::read(request->body).slots[0], (SlotEntry{"ring-3", "ring-2", 1})) << "it is asked";
+  core.on_answered(request->id, with_version(request->body, "21"), now);
+  now += 600s - 1ns;
+  next();
+  EXPECT_FALSE(request) << "it may run, whatever the others think of its Lease";
+  now += 1ns;
+  next();
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->name, "ring-3");
+}
+
 /// A member "ring-2" by namespace, whose driver is the test.
 class ShardCoreDivision : public ::testing::Test {
  protected:
@@ -215,13 +329,19 @@ TEST_F(ShardCoreDivision, WaitsForAMemberOfTheTablesDivisionThatHoldsNothing) {
 
 TEST_F(ShardCoreDivision, DividesAnewInTheOrderOfThoseThatWait) {
   const ShardTable empty{.slots = {{"", "", 1}, {"", "", 5}}};
-  begin({lease("ring-1", "ring-1", "5", "namespace"), table_lease(empty, "6", "object")});
+  next();
+  core.on_listed(request->id,
+                 {lease("ring-1", "ring-1", "5", "namespace"), table_lease(empty, "6", "object")}, "20", now);
+  Json renewed = lease("ring-1", "ring-1", "21", "namespace");
+  renewed["spec"]["renewTime"] = "later";
+  core.on_lease(renewed, now);
+  next();
   EXPECT_FALSE(request) << "ring-1 comes first";
   now += 2s;
   next();
   ASSERT_TRUE(request);
   const ShardTable divided{.slots = {{"ring-1", "", 6}, {"ring-2", "", 6}}, .division = "namespace"};
-  EXPECT_EQ(stored("7"), divided);
+  EXPECT_EQ(stored("22"), divided);
 }
 
 TEST_F(ShardCoreDivision, GivesNothingToAMemberOfAnotherDivision) {

@@ -79,6 +79,30 @@ TEST(ShardingSimulation, ADeletedTableIsMadeAgainWhenItsHoldersHaveEnded) {
   }
 }
 
+// Leases with the label of the ring, which no process renews: anybody who may write Leases can make them.
+TEST(ShardingSimulation, LeasesWithoutAProcessGetNoSlotsAndDelayNothing) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + 10; ++seed) {
+    SCOPED_TRACE("EVENKEEL_SHARDING_SEED=" + std::to_string(seed));
+    World world(seed, 3);
+    for (int i = 0; i < 50; ++i) {
+      Json ghost;
+      const std::string name = (i % 2 == 0 ? "aaa-" : "zzz-") + std::to_string(i);
+      ghost["metadata"]["name"] = name;
+      ghost["metadata"]["labels"][ShardCore::label] = ring;
+      ghost["metadata"]["labels"][ShardTable::division_label] = "object";
+      ghost["spec"]["holderIdentity"] = name;
+      ghost["spec"]["leaseDurationSeconds"] = i % 3 == 0 ? 20 : INT32_MAX;
+      world.server().create(ghost);
+    }
+    world.run(30s, 0);
+    EXPECT_EQ(world.owned(), slot_count);
+    EXPECT_LE(world.most_owned(), slot_count / 3 + 1);
+    world.crash(world.replica(0), 1h);
+    world.run(19s, 0);  // 15 s at the slowest rate, and the writes
+    EXPECT_EQ(world.owned(), slot_count);
+  }
+}
+
 TEST(ShardingSimulation, ASilentRingWritesRenewalsOnly) {
   World world(7, 4);
   world.run(60s, 0);

@@ -44,7 +44,8 @@ struct ShardOptions {
   /// of cell_of(); replicas add and correct it, so they need the permission to patch. With a label, slots are
   /// equal ranges of a mixed hash, at most 256. Empty: select by hash where the server supports it.
   std::string label = {};
-  /// Time without a renewal after which the others take over. Whole seconds, rounded up.
+  /// Time without a renewal after which the others take over. Whole seconds, rounded up. A replica whose time
+  /// is longer than both 5 minutes and four times the shortest of the ring is given nothing.
   Duration lease_duration = std::chrono::seconds{15};
   /// Time without a successful renewal after which this replica stops running its keys.
   Duration renew_deadline = std::chrono::seconds{10};
@@ -59,7 +60,7 @@ struct ShardsStatus {
   std::size_t slots = 0;     ///< Number of slots of the ring; 0: the table is unknown.
   std::size_t owned = 0;     ///< Slots whose keys this replica may run.
   std::size_t draining = 0;  ///< Slots that wait for their last runs before the hand-over.
-  std::size_t members = 0;   ///< Live members, including this one.
+  std::size_t members = 0;   ///< Members that may be given slots, including this one.
   std::uint64_t gained = 0;  ///< Slots gained since the start.
   std::uint64_t given = 0;   ///< Slots handed over since the start.
   /// Slots lost with the membership or by an external write to the table.
