@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <evenkeel/api/time.hpp>
+#include <evenkeel/base/duration_text.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
@@ -26,6 +27,20 @@ std::string counter_is_full(const ElectionCoreOptions& options) {
          std::to_string(most_transitions) +
          ", the largest that the API server takes, so no further term can be counted; set it to a smaller "
          "number or delete the Lease";
+}
+
+// A claim that lasts longer than this without a renewal needs a person if its holder does not run.
+Duration longest_claim(const ElectionCoreOptions& options) {
+  constexpr Duration least = std::chrono::minutes{5};
+  return std::max(4 * options.lease_duration, least);
+}
+
+std::string claim_is_long(const ElectionCoreOptions& options, const LeaseRecord& known) {
+  return "Lease " + options.namespace_ + "/" + options.name + ": " + known.holder + " holds it for " +
+         format_duration(known.duration) +
+         " without a renewal (spec.leaseDurationSeconds), and no other candidate leads before; delete the "
+         "Lease if " +
+         known.holder + " does not run";
 }
 
 }  // namespace
@@ -75,6 +90,8 @@ ElectionCore::Step ElectionCore::candidate_step(TimePoint now, WallTime wall) {
   const bool polls = must_look_ || !watching_;
   const bool is_claimable = !must_look_ && is_free(now);
   problem_ = is_claimable && !next_term() ? counter_is_full(options_) : std::string();
+  if (!must_look_ && !is_claimable && known_ && known_->duration > longest_claim(options_))
+    problem_ = claim_is_long(options_, *known_);
   if (is_claimable && !problem_.empty()) {
     return polls && now >= look_at_ ? send(Purpose::look, now, wall)
                                     : Step{.next_due = polls ? look_at_ : TimePoint::max()};
@@ -210,7 +227,7 @@ void ElectionCore::on_missing(std::uint64_t id, TimePoint now) {
   if (!request || !nothing_seen_since(*request)) return;
   ++changes_;
   must_look_ = false;
-  forget_lease();
+  forget_lease(now);
   // A create that fails this way, because its namespace is missing, is not repeated at once.
   write_at_ = request->creates ? deadline_after(now, options_.retry_period) : now;
   look_at_ = deadline_after(now, jittered(options_.retry_period));
@@ -273,13 +290,15 @@ void ElectionCore::on_deleted(Json lease, TimePoint now) {
   if (end_ || !is_newer(last.version, newest_)) return;
   take(std::move(last), now);
   if (end_) return;
-  forget_lease();
+  forget_lease(now);
   if (term_) write_at_ = TimePoint::min();
 }
 
-// The holder at the time of the deletion may still be leading.
-void ElectionCore::forget_lease() {
-  if (known_ && !known_->holder.empty() && known_->holder != options_.identity) held_until_ = expiry();
+// The holder at the time of the deletion may still be leading. If it runs, it creates the Lease again when it
+// renews it, so that the longest claims need not be waited for.
+void ElectionCore::forget_lease(TimePoint now) {
+  if (known_ && !known_->holder.empty() && known_->holder != options_.identity)
+    held_until_ = std::min(expiry(), deadline_after(now, longest_claim(options_)));
   known_.reset();
   holder_.clear();
 }

@@ -47,7 +47,8 @@ struct ElectionCoreOptions {
 /// Thread safety: one thread at a time.
 /// Source: client-go tools/leaderelection. Deviations: candidates that see the Lease change need not poll;
 /// attempts overlap; the leader's time starts when a write is sent; candidates that have seen a Lease respect
-/// it until its expiry even if it is deleted; each term increments leaseTransitions, also when the same
+/// it until its expiry even if it is deleted, but no claim for longer than 5 minutes or four times their own
+/// duration then; each term increments leaseTransitions, also when the same
 /// identity holds it again.
 class ElectionCore {
  public:
@@ -99,7 +100,8 @@ class ElectionCore {
   bool is_resigning() const { return resigning_; }
   /// Returns the last known holder of the Lease; empty: none.
   const std::string& holder() const { return holder_; }
-  /// Returns the reason why a free Lease is not claimed; empty: none.
+  /// Returns the reason why a free Lease is not claimed, or why one that is held may not become free; empty:
+  /// none.
   const std::string& problem() const { return problem_; }
 
  private:
@@ -120,7 +122,7 @@ class ElectionCore {
   Json freed(WallTime wall) const;
   void take(LeaseRecord record, TimePoint now);
   void on_failed_withdrawal(const Pending& request, TimePoint now);
-  void forget_lease();
+  void forget_lease(TimePoint now);
   void claimed(const Pending& write, const LeaseRecord& record, TimePoint now);
   void finish_candidacy(End end);
   bool nothing_seen_since(const Pending& request) const { return request.changes == changes_; }

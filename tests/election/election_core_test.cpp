@@ -723,6 +723,49 @@ TEST_F(ElectionCoreTest, ADeletionTellsOfAHolderThatWasNeverSeen) {
   EXPECT_EQ(spec(asked())["leaseTransitions"].as_integer(), 10);
 }
 
+// ---- Claims that nobody renews
+
+TEST_F(ElectionCoreTest, AClaimThatLastsForYearsIsRespectedAndReported) {
+  core.on_answered(asked().id, lease("ghost", 1, 3, INT32_MAX), now);
+  core.on_watching(true);
+  EXPECT_EQ(waits(), 2147483647s);
+  EXPECT_EQ(core.problem(),
+            "Lease ns/op: ghost holds it for 596523h14m7s without a renewal (spec.leaseDurationSeconds), and "
+            "no other candidate leads before; delete the Lease if ghost does not run");
+  core.on_event(lease("other", 2), now);
+  EXPECT_EQ(waits(), 15s);
+  EXPECT_EQ(core.problem(), "");
+}
+
+TEST_F(ElectionCoreTest, AClaimOfFiveMinutesIsNotReported) {
+  core.on_answered(asked().id, lease("other", 1, 3, 300), now);
+  core.on_watching(true);
+  EXPECT_EQ(waits(), 300s);
+  EXPECT_EQ(core.problem(), "");
+}
+
+// Regression: candidates that had seen the Lease waited for decades, although it was deleted.
+TEST_F(ElectionCoreTest, ADeletedClaimOfYearsIsNotWaitedForLongerThanFiveMinutes) {
+  core.on_answered(asked().id, lease("ghost", 1, 3, INT32_MAX), now);
+  core.on_watching(true);
+  core.on_deleted(lease("ghost", 2, 3, INT32_MAX), now);
+  EXPECT_EQ(waits(), 300s);
+  EXPECT_EQ(core.problem(), "");
+  now += 300s;
+  EXPECT_EQ(asked().ask, Core::Ask::create);
+}
+
+// Times in a Lease are for people: no candidate compares them.
+TEST_F(ElectionCoreTest, ARenewalOfTheFutureCountsFromWhenItWasSeen) {
+  Json ahead = lease("other", 1);
+  ahead["spec"]["renewTime"] = "2126-01-01T00:00:00.000000Z";
+  core.on_answered(asked().id, ahead, now);
+  core.on_watching(true);
+  EXPECT_EQ(waits(), 15s);
+  now += 15s;
+  EXPECT_EQ(spec(asked())["renewTime"].as_string(), MicroTime(wall).str());
+}
+
 TEST_F(ElectionCoreTest, ADeletionThatTellsOfAnotherHolderEndsTheTerm) {
   lead();
   core.on_deleted(lease("other", 4, 9), now);
