@@ -10,15 +10,17 @@
 // The time is an argument; there is nothing to do at a later one.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/base/time.hpp>
+#include <evenkeel/ratelimit/token_bucket.hpp>
 #include <evenkeel/serve/server.hpp>
 
 namespace evenkeel {
@@ -30,10 +32,15 @@ struct AccessOptions {
   Duration token_ttl = std::chrono::minutes{1};    ///< For the review of a token, accepted or not.
   Duration allowed_ttl = std::chrono::minutes{5};  ///< For a right that a user has.
   Duration denied_ttl = std::chrono::seconds{30};  ///< For a right that a user lacks.
-  std::size_t max_tokens = 256;   ///< Tokens remembered; the ones that end first are dropped.
+  /// Accepted tokens that are remembered, and as many refused ones; those that end first are dropped.
+  std::size_t max_tokens = 256;
   std::size_t max_rights = 1024;  ///< Likewise of rights.
-  /// Reviews of tokens that run at the same time. Anybody who reaches the endpoint can cause them.
-  std::size_t max_token_reviews = 32;
+  /// Reviews of tokens that run at the same time, and as many of rights. Anybody who reaches the endpoint can
+  /// cause the former, anybody with a token the latter.
+  std::size_t max_reviews = 32;
+  std::size_t reserved_reviews = 8;  ///< Those of them for questions that were answered with yes lately.
+  /// Rate of the reviews of all other tokens, and of all other rights.
+  TokenBucketOptions first_reviews = {.tokens = 50, .burst = 100};
   std::size_t max_token_size = 16u << 10;  ///< Longer tokens are refused without a review.
 };
 
@@ -58,13 +65,47 @@ struct AccessActions {
   std::vector<AccessVerdict> verdicts = {};
 };
 
-/// Requests that ask the same at the same time share one review.
+/// Answers of one kind to questions of one kind, up to a number of them; one that has ended makes room first.
+template <class Value>
+class AccessMemory {
+ public:
+  explicit AccessMemory(std::size_t most) : most_(most) {}
+
+  /// Returns the answer if it holds; null otherwise.
+  const Value* find(const std::string& question, TimePoint now) const {
+    const auto found = answers_.find(question);
+    return found != answers_.end() && now < found->second.until ? &found->second.value : nullptr;
+  }
+  /// Returns true if this was the last answer, even if it holds no more.
+  bool had(const std::string& question) const { return answers_.contains(question); }
+  void put(const std::string& question, Value value, TimePoint until) {
+    answers_.insert_or_assign(question, Answer{std::move(value), until});
+    if (answers_.size() <= most_) return;
+    answers_.erase(std::min_element(answers_.begin(), answers_.end(), [](const auto& one, const auto& other) {
+      return one.second.until < other.second.until;
+    }));
+  }
+  void forget(const std::string& question) { answers_.erase(question); }
+  std::size_t size() const { return answers_.size(); }
+
+ private:
+  struct Answer {
+    Value value;
+    TimePoint until;
+  };
+  const std::size_t most_;
+  std::map<std::string, Answer> answers_;
+};
+
+/// Requests that ask the same at the same time share one review. Whoever floods the endpoint with tokens that
+/// are unknown, or with paths that its user may not get, does not push out the answers of others: yes and no
+/// are remembered apart, and some reviews are kept for questions that were answered with yes lately.
 /// Source: apiserver DelegatingAuthenticatorConfig and DelegatingAuthorizerConfig, with the times of
 /// controller-runtime filters.WithAuthenticationAndAuthorization; unlike these, what is remembered is
 /// bounded. Thread safety: one thread at a time.
 class AccessCore {
  public:
-  explicit AccessCore(AccessOptions options = {}) : options_(options) {}
+  explicit AccessCore(const AccessOptions& options = {});
 
   AccessActions on_request(std::uint64_t request, const http::AccessQuestion& question, TimePoint now);
   /// `status`: that of the TokenReview; null if the review failed.
@@ -72,8 +113,8 @@ class AccessCore {
   /// `spec` as in the action; `status`: that of the SubjectAccessReview; null if the review failed.
   AccessActions on_rights_review(const std::string& spec, const Json& status, TimePoint now);
 
-  std::size_t tokens() const { return tokens_.size(); }
-  std::size_t rights() const { return rights_.size(); }
+  std::size_t tokens() const { return accepted_.size() + refused_.size(); }
+  std::size_t rights() const { return allowed_.size() + denied_.size(); }
 
  private:
   struct Waiting {
@@ -81,26 +122,24 @@ class AccessCore {
     std::string verb = {};
     std::string path = {};
   };
-  struct Token {
-    std::optional<TimePoint> until = {};  ///< Unset while the review runs.
-    Json user = {};                       ///< Null: not authenticated.
-    std::vector<Waiting> waiting = {};
-  };
-  struct Right {
-    std::optional<TimePoint> until = {};
-    bool allowed = false;
+  struct RightReview {
     std::string user = {};
     std::vector<std::uint64_t> waiting = {};
   };
+  struct Nothing {};
 
   void check_rights(const Json& user, const Waiting& asked, TimePoint now, AccessActions& actions);
-  template <class Entries>
-  static bool make_room(Entries& entries, std::size_t most, TimePoint now);
+  bool may_review(std::size_t running, bool had_yes, TokenBucket& others, TimePoint now) const;
 
   const AccessOptions options_;
-  std::map<std::string, Token> tokens_;
-  std::size_t token_reviews_ = 0;  // that run
-  std::map<std::string, Right> rights_;
+  AccessMemory<Json> accepted_;  // tokens, with their users
+  AccessMemory<Nothing> refused_;
+  std::map<std::string, std::vector<Waiting>> token_reviews_;  // that run
+  TokenBucket first_tokens_;
+  AccessMemory<Nothing> allowed_;  // rights
+  AccessMemory<Nothing> denied_;
+  std::map<std::string, RightReview> right_reviews_;
+  TokenBucket first_rights_;
 };
 
 /// Returns the spec of the SubjectAccessReview that asks for a right of a user of a TokenReview's status.

@@ -3,6 +3,8 @@
 #include "manager/access_core.hpp"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -134,7 +136,7 @@ TEST_F(AccessCoreTest, RequestsAtTheSameTimeShareTheirReviews) {
 
 TEST_F(AccessCoreTest, ItsMemoryIsBounded) {
   for (int at = 0; at < 2000; ++at) {
-    now += 1ms;
+    now += 20ms;
     ask({.token = "t" + std::to_string(at), .verb = "get", .path = "/" + std::to_string(at)}, ann, yes);
   }
   EXPECT_EQ(core.tokens(), 256U);
@@ -142,7 +144,7 @@ TEST_F(AccessCoreTest, ItsMemoryIsBounded) {
 }
 
 TEST_F(AccessCoreTest, RefusesWhenTooManyReviewsRun) {
-  for (std::uint64_t at = 1; at <= 32; ++at) {
+  for (std::uint64_t at = 1; at <= 24; ++at) {
     core.on_request(at, {.token = "t" + std::to_string(at), .verb = "get", .path = "/"}, now);
   }
   const AccessActions full = core.on_request(999, metrics, now);
@@ -150,6 +152,77 @@ TEST_F(AccessCoreTest, RefusesWhenTooManyReviewsRun) {
   EXPECT_EQ(full.verdicts[0].result, AccessResult::busy);
   core.on_token_review("t1", Json(), now);
   EXPECT_THAT(core.on_request(1000, metrics, now).token_reviews, ElementsAre("t"));
+}
+
+// ---- Floods
+
+http::AccessQuestion random_token(int number) {
+  return {.token = "random-" + std::to_string(number), .verb = "get", .path = "/metrics"};
+}
+
+// Regression: unknown tokens pushed out the accepted one, and took the reviews that it needed then.
+TEST_F(AccessCoreTest, AFloodOfUnknownTokensDoesNotDisturbAnAcceptedOne) {
+  EXPECT_EQ(ask(metrics, ann, yes), AccessResult::allowed);
+  int number = 0;
+  for (int second = 0; second < 300; ++second) {
+    std::vector<std::string> running;
+    for (int i = 0; i < 500; ++i) {
+      for (std::string& token : core.on_request(++request, random_token(++number), now).token_reviews)
+        running.push_back(std::move(token));
+    }
+    ASSERT_EQ(ask(metrics, ann, yes), AccessResult::allowed) << "second " << second;
+    for (const std::string& token : running) core.on_token_review(token, Json::object(), now);
+    now += 1s;
+  }
+  EXPECT_LE(token_reviews, 6);
+  EXPECT_LE(core.tokens(), 512U);
+}
+
+TEST_F(AccessCoreTest, ReviewsOfFirstTokensHaveARate) {
+  int number = 0;
+  std::size_t reviews = 0;
+  for (int tenth = 0; tenth < 100; ++tenth) {
+    for (int i = 0; i < 1000; ++i) {
+      const AccessActions actions = core.on_request(++request, random_token(++number), now);
+      reviews += actions.token_reviews.size();
+      for (const std::string& token : actions.token_reviews) core.on_token_review(token, Json::object(), now);
+      if (actions.token_reviews.empty()) {
+        EXPECT_EQ(actions.verdicts.at(0).result, AccessResult::busy);
+      }
+    }
+    now += 100ms;
+  }
+  EXPECT_EQ(reviews, 100U + 50 * 10 - 5);
+}
+
+TEST_F(AccessCoreTest, AFloodOfPathsDoesNotDisturbARightOfOthers) {
+  const Json eve = Json::parse(R"({"authenticated":true,"user":{"username":"eve"}})");
+  EXPECT_EQ(ask(metrics, ann, yes), AccessResult::allowed);
+  ask({.token = "e", .verb = "get", .path = "/debug/explain/a"}, eve, no);
+  int number = 0;
+  for (int second = 0; second < 900; ++second) {
+    std::vector<std::string> running;
+    for (int i = 0; i < 100; ++i) {
+      const http::AccessQuestion path{
+          .token = "e", .verb = "get", .path = "/debug/explain/" + std::to_string(++number)};
+      AccessActions actions = core.on_request(++request, path, now);
+      if (!actions.token_reviews.empty()) actions = core.on_token_review("e", eve, now);
+      for (std::string& spec : actions.rights_reviews) running.push_back(std::move(spec));
+    }
+    ASSERT_EQ(ask(metrics, ann, yes), AccessResult::allowed) << "second " << second;
+    for (const std::string& spec : running) core.on_rights_review(spec, no, now);
+    now += 1s;
+  }
+  EXPECT_LE(core.rights(), 2048U);
+}
+
+TEST_F(AccessCoreTest, ATokenThatIsNotAcceptedAnyMoreHasNoReservedReview) {
+  ask(metrics, ann, yes);
+  now += 1min;
+  EXPECT_EQ(ask(metrics, Json::object(), yes), AccessResult::unknown);
+  now += 1min;
+  for (int number = 0; number < 24; ++number) core.on_request(++request, random_token(number), now);
+  EXPECT_EQ(core.on_request(++request, metrics, now).verdicts.at(0).result, AccessResult::busy);
 }
 
 }  // namespace
