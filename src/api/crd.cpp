@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -21,7 +22,13 @@ inline namespace v0 {
 namespace {
 
 constexpr std::string_view quantity_pattern =
-    R"(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)";
+    R"(^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$)";
+constexpr std::string_view duration_pattern =
+    "^[+-]?(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)$";
+/// Beside the format date-time, for which servers check the date, but accept much behind it.
+/// Source: kube-openapi pkg/validation/strfmt/time.go, IsDateTime.
+constexpr std::string_view time_pattern =
+    R"(^[0-9-]{10}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$)";
 
 /// A default-constructed record, the source of defaults.
 class Prototype {
@@ -38,33 +45,49 @@ Json number(double value) {
   return Json(value);
 }
 
-Json int_or_string() {
+Json integer_or_string() {
   return Json::object(
       {{"anyOf", Json::array({Json::object({{"type", "integer"}}), Json::object({{"type", "string"}})})},
        {"x-kubernetes-int-or-string", true}});
 }
 
-Json integer_schema(const TypeInfo& type) {
-  Json out = Json::object({{"type", "integer"}});
-  const bool wide = type.size == 8 || (type.size == 4 && !type.is_signed);
-  out["format"] = wide ? "int64" : "int32";
-  if (!type.is_signed) out["minimum"] = 0;
-  if (type.size < 8 && !(type.size == 4 && type.is_signed)) {
-    const int bits = type.size * 8 - (type.is_signed ? 1 : 0);
-    if (type.is_signed) out["minimum"] = -(std::int64_t{1} << bits);
-    out["maximum"] = (std::int64_t{1} << bits) - 1;
-  }
+Json int_or_string() {
+  Json out = integer_or_string();
+  out["minimum"] = std::numeric_limits<std::int32_t>::min();
+  out["maximum"] = std::numeric_limits<std::int32_t>::max();
   return out;
 }
 
-Json text_schema(const TextOps& text) {
-  if (text.numbers) {
-    Json out = int_or_string();
-    out["pattern"] = quantity_pattern;
-    return out;
+/// Sets the bounds of a number's type that neither its format implies nor the API server does.
+void set_bounds(const TypeInfo& type, Json& out) {
+  if (type.kind == TypeKind::number && type.size == sizeof(float)) {
+    out["minimum"] = static_cast<double>(std::numeric_limits<float>::lowest());
+    out["maximum"] = static_cast<double>(std::numeric_limits<float>::max());
   }
-  Json out = Json::object({{"type", "string"}});
+  if (type.kind != TypeKind::integer) return;
+  if (!type.is_signed) out["minimum"] = 0;
+  if (type.size == 8) return;
+  const int bits = type.size * 8 - (type.is_signed ? 1 : 0);
+  if (type.is_signed) out["minimum"] = -(std::int64_t{1} << bits);
+  out["maximum"] = (std::int64_t{1} << bits) - 1;
+}
+
+Json integer_schema(const TypeInfo& type) {
+  Json out = Json::object({{"type", "integer"}});
+  const bool is_int32 = type.size == 4 && type.is_signed;
+  out["format"] = type.size < 4 || is_int32 ? "int32" : "int64";
+  if (!is_int32) set_bounds(type, out);
+  return out;
+}
+
+/// Returns a schema that admits the texts that the decoder accepts.
+Json text_schema(const TypeInfo& type) {
+  const TextOps& text = *type.text;
+  Json out = text.numbers ? integer_or_string() : Json::object({{"type", "string"}});
   if (!text.format.empty()) out["format"] = text.format;
+  if (text.numbers) out["pattern"] = quantity_pattern;
+  if (&type == &type_info<Duration>()) out["pattern"] = duration_pattern;
+  if (text.format == "date-time") out["pattern"] = time_pattern;
   return out;
 }
 
@@ -157,7 +180,7 @@ class SchemaWriter {
       case TypeKind::enumeration:
         return enum_schema(type);
       case TypeKind::text:
-        return text_schema(*type.text);
+        return text_schema(type);
       case TypeKind::int_or_string:
         return int_or_string();
       case TypeKind::json:
@@ -341,10 +364,7 @@ class SchemaWriter {
     const bool is_list = type.kind == TypeKind::list;
     const bool is_map = type.kind == TypeKind::map;
     if (!notes.doc.empty()) schema["description"] = notes.doc;
-    if (!notes.pattern.empty()) schema["pattern"] = notes.pattern;
-    if (!notes.format.empty()) schema["format"] = notes.format;
-    if (notes.minimum) schema["minimum"] = number(*notes.minimum);
-    if (notes.maximum) schema["maximum"] = number(*notes.maximum);
+    annotate_value(schema, notes, type);
     if (notes.min_length >= 0) schema["minLength"] = notes.min_length;
     if (notes.max_length >= 0) schema["maxLength"] = notes.max_length;
     if (notes.min_items >= 0) schema[is_map ? "minProperties" : "minItems"] = notes.min_items;
@@ -356,6 +376,29 @@ class SchemaWriter {
     if (notes.atomic_map) schema["x-kubernetes-map-type"] = "atomic";
     if (is_list) annotate_list(schema, notes);
     add_rules(schema, std::span(notes.rules).first(notes.rule_count));
+  }
+
+  /// Adds the field's own conditions to those of its type, which remain: what the type cannot hold must not
+  /// get past the server.
+  static void annotate_value(Json& schema, const Attributes& notes, const TypeInfo& type) {
+    const bool is_text = type.kind == TypeKind::text;
+    const auto add_text = [&](const char* name, std::string_view text) {
+      if (text.empty() || std::as_const(schema)[name] == Json(text)) return;
+      if (is_text && schema.contains(name))
+        schema["allOf"].push_back(Json::object({{name, text}}));
+      else
+        schema[name] = text;
+    };
+    if (!notes.format.empty() && std::as_const(schema)["format"] != Json(notes.format))
+      set_bounds(type, schema);
+    add_text("pattern", notes.pattern);
+    add_text("format", notes.format);
+    const auto add_bound = [&](const char* name, const std::optional<double>& bound, auto is_tighter) {
+      const Json* own = schema.find(name);
+      if (bound && (own == nullptr || is_tighter(*bound, own->as_number()))) schema[name] = number(*bound);
+    };
+    add_bound("minimum", notes.minimum, std::greater<>());
+    add_bound("maximum", notes.maximum, std::less<>());
   }
 
   /// A server refuses a whole object without the type, and one without properties that does not keep fields.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decoder: one walk over the field tables, from text (simdjson, on demand) or from a tree.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <memory>
@@ -223,8 +224,7 @@ class Decoder {
       case TypeKind::integer:
         return integer(type, target, value, path);
       case TypeKind::number:
-        expect(Json::Kind::number, "number", value, path);
-        return store_number(type, target, as_double(value.number()));
+        return number(type, target, value, path);
       case TypeKind::string:
         expect(Json::Kind::string, "string", value, path);
         *static_cast<std::string*>(target) = value.string();
@@ -302,15 +302,34 @@ class Decoder {
     return number.kind == Json::Kind::integer ? static_cast<double>(number.integer) : number.number;
   }
 
+  void number(const TypeInfo& type, void* target, Value& value, const Path& path) const {
+    expect(Json::Kind::number, "number", value, path);
+    const double number = as_double(value.number());
+    constexpr auto most = static_cast<double>(std::numeric_limits<float>::max());
+    if (type.size == sizeof(float) && std::abs(number) > most)
+      fail(path, "number from -3.4028235e+38 to 3.4028235e+38", "another number", std::string(value.token()));
+    store_number(type, target, number);
+  }
+
+  /// Returns the number with its integer set if it is a whole one that was written with a fraction or an
+  /// exponent: to the API server, 3.0 is an integer. Above 2^53 it is not.
+  static Number whole(Number number) {
+    constexpr double most = 0x1p53;
+    if (number.kind != Json::Kind::number || number.large || std::abs(number.number) >= most ||
+        number.number != std::trunc(number.number))
+      return number;
+    return {.integer = static_cast<std::int64_t>(number.number)};
+  }
+
   void integer(const TypeInfo& type, void* target, Value& value, const Path& path) const {
     expect(Json::Kind::number, "integer", value, path);
-    const Number number = value.number();
+    const Number number = whole(value.number());
     if (number.large && is_unsigned_64(type))
       return store_integer(type, target, static_cast<std::int64_t>(*number.large));
     if (number.kind == Json::Kind::integer && fits(type, number.integer))
       return store_integer(type, target, number.integer);
     const std::string found(value.token());
-    if (found.find_first_of(".eE") != std::string::npos && !number.large)
+    if (number.kind == Json::Kind::number && found.find_first_of(".eE") != std::string::npos && !number.large)
       fail(path, "integer", "number", "number " + found);
     fail(path, "integer " + range_of(type), "another number", found);
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -82,10 +83,26 @@ std::optional<WallTime> parse_rfc3339(std::string_view text) {
   const WallTime time = WallTime(std::chrono::sys_days(date)) + std::chrono::hours(hour) +
                         std::chrono::minutes(minute) + std::chrono::seconds(second) + fraction - offset;
   // The year in UTC may not fit into four digits, and the written form could not be parsed again.
-  const std::chrono::year utc =
-      std::chrono::year_month_day(std::chrono::floor<std::chrono::days>(time)).year();
-  if (utc < std::chrono::year(0) || utc > std::chrono::year(9999)) return std::nullopt;
-  return time;
+  using namespace std::chrono_literals;
+  constexpr WallTime first = std::chrono::sys_days(0y / 1 / 1);
+  constexpr WallTime end = std::chrono::sys_days(10000y / 1 / 1);
+  return std::clamp(time, first, end - microseconds(1));
+}
+
+/// Returns a duration beyond the range as the longest one: a schema cannot express the range, so that the
+/// server accepts such texts.
+std::optional<Duration> parse_saturated(std::string_view text) {
+  if (const auto parsed = parse_duration(text)) return parsed;
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  if (text.empty()) return std::nullopt;
+  while (!text.empty()) {
+    std::int64_t term = 0;
+    const std::size_t before = text.size();
+    // A term that does not fit is consumed nevertheless.
+    if (!v0::detail::take_duration_term(text, term) && text.size() == before) return std::nullopt;
+  }
+  return negative ? Duration::min() : Duration::max();
 }
 
 void append_digits(std::string& out, std::int64_t value, std::size_t width) {
@@ -127,7 +144,7 @@ constexpr TextOps duration_text{
                   std::string& out) { out += format_duration(*static_cast<const Duration*>(self)); },
     .parse =
         +[](void* self, std::string_view text) {
-          const auto parsed = parse_duration(text);
+          const auto parsed = parse_saturated(text);
           if (parsed) *static_cast<Duration*>(self) = *parsed;
           return parsed.has_value();
         },

@@ -236,13 +236,18 @@ TEST_F(RichSchema, AListWhoseKeysMayBeAbsentIsOneValue) {
 }
 
 TEST_F(RichSchema, TextsHaveTheirFormats) {
-  EXPECT_EQ(property("port"), R"({"anyOf":[{"type":"integer"},{"type":"string"}],"default":80,)"
-                              R"("x-kubernetes-int-or-string":true})");
+  EXPECT_EQ(property("port"),
+            R"({"anyOf":[{"type":"integer"},{"type":"string"}],"default":80,)"
+            R"("maximum":2147483647,"minimum":-2147483648,"x-kubernetes-int-or-string":true})");
   EXPECT_EQ(spec()["properties"]["memory"]["x-kubernetes-int-or-string"], Json(true));
   EXPECT_TRUE(spec()["properties"]["memory"].contains("pattern"));
   EXPECT_FALSE(spec()["properties"]["memory"].contains("type"));
-  EXPECT_EQ(property("since"), R"({"format":"date-time","type":"string"})");
-  EXPECT_EQ(property("wait"), R"({"default":"30s","type":"string"})");
+  EXPECT_EQ(property("since"),
+            R"({"format":"date-time","pattern":"^[0-9-]{10}T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9])"
+            R"((\\.[0-9]+)?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$","type":"string"})");
+  EXPECT_EQ(property("wait"),
+            "{\"default\":\"30s\",\"pattern\":\"^[+-]?(0|(([0-9]+(\\\\.[0-9]*)?|\\\\.[0-9]+)"
+            "(ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)$\",\"type\":\"string\"}");
   EXPECT_EQ(property("token"), R"({"format":"byte","type":"string"})");
 }
 
