@@ -6,7 +6,11 @@
 
 #include <gtest/gtest.h>
 
+#include <evenkeel/api/crd.hpp>
+#include <evenkeel/api/int_or_string.hpp>
 #include <evenkeel/api/json.hpp>
+#include <evenkeel/api/quantity.hpp>
+#include <evenkeel/api/time.hpp>
 
 namespace types_test {
 using evenkeel::DecodeError;
@@ -71,6 +75,21 @@ std::string error_of(const std::string& properties) {
   const std::string start = "box.yaml: document 1: spec.versions[0].schema.openAPIV3Schema.properties.spec.";
   const std::string text = error(box("{type: object, properties: " + properties + "}"));
   return text.starts_with(start) ? text.substr(start.size()) : text;
+}
+
+TEST(TypesHeader, TakesConditionsOfATypeInCxxForTheType) {
+  const std::string made = types_of("{a: " + evenkeel::schema_of<evenkeel::Duration>().dump() +
+                                    ", b: " + evenkeel::schema_of<evenkeel::Time>().dump() +
+                                    ", c: " + evenkeel::schema_of<evenkeel::Quantity>().dump() +
+                                    ", d: " + evenkeel::schema_of<evenkeel::IntOrString>().dump() +
+                                    ", e: {type: string, format: date-time, pattern: Z}}");
+  EXPECT_NE(made.find("  std::optional<ek::Duration> a = {};\n  std::optional<ek::Time> b = {};\n"
+                      "  std::optional<ek::Quantity> c = {};\n  std::optional<ek::IntOrString> d = {};\n"
+                      "  std::optional<ek::Time> e = {};\n"),
+            std::string::npos)
+      << made;
+  EXPECT_NE(made.find("EVENKEEL_FIELDS(BoxSpec, a, b, c, d, (e, ek::pattern(\"Z\")))"), std::string::npos)
+      << made;
 }
 
 TEST(TypesHeader, HasAKindAndItsStructs) {

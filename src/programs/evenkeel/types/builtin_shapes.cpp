@@ -5,10 +5,12 @@
 #include <array>
 
 #include <evenkeel/api/crd.hpp>
+#include <evenkeel/api/int_or_string.hpp>
 #include <evenkeel/api/kinds/pods.hpp>
 #include <evenkeel/api/metadata.hpp>
 #include <evenkeel/api/quantity.hpp>
 #include <evenkeel/api/selector.hpp>
+#include <evenkeel/api/time.hpp>
 
 #include "base/ascii.hpp"
 
@@ -193,7 +195,27 @@ bool has_signature(const Json& schema, const Candidate& candidate) {
 
 bool is_quantity(const Json& schema) {
   static const Json quantity = schema_of<Quantity>();
-  return schema["x-kubernetes-int-or-string"].bool_or(false) && schema["pattern"] == quantity["pattern"];
+  // The pattern that controller-gen prints, which also admits what Go does not parse: "1e1.5".
+  static const Json generated(
+      R"(^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$)");
+  return schema["x-kubernetes-int-or-string"].bool_or(false) &&
+         (schema["pattern"] == quantity["pattern"] || schema["pattern"] == generated);
+}
+
+bool is_duration(const Json& schema) {
+  static const Json duration = schema_of<Duration>();
+  return schema["pattern"] == duration["pattern"];
+}
+
+bool has_own_pattern(const Json& schema) {
+  static const Json time = schema_of<Time>();
+  return is_quantity(schema) || is_duration(schema) ||
+         (schema["format"] == time["format"] && schema["pattern"] == time["pattern"]);
+}
+
+bool has_own_bounds(const Json& schema) {
+  static const Json own = schema_of<IntOrString>();
+  return schema["minimum"] == own["minimum"] && schema["maximum"] == own["maximum"];
 }
 
 const BuiltinType* builtin_type_for(const Json& schema, std::string_view field) {

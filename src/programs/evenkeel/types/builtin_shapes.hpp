@@ -20,5 +20,11 @@ const BuiltinType* builtin_type_for(const Json& schema, std::string_view field);
 
 /// Returns true if the schema is that of a quantity: an integer or a string with the pattern of quantities.
 bool is_quantity(const Json& schema);
+/// Returns true if the schema has the pattern of durations.
+bool is_duration(const Json& schema);
+/// Returns true if the schema's pattern is the one that its type in C++ has in each schema.
+bool has_own_pattern(const Json& schema);
+/// Likewise for the bounds of an integer or string.
+bool has_own_bounds(const Json& schema);
 
 }  // namespace evenkeel::program

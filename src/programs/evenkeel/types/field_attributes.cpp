@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "programs/evenkeel/types/builtin_shapes.hpp"
 #include "programs/evenkeel/types/cxx_text.hpp"
 
 namespace evenkeel::program {
@@ -88,7 +89,7 @@ class AttributeWriter {
   void add_text_attributes(const Value& value, const Json& schema, const std::string& path) {
     add_counts(schema, "minLength", "maxLength", "ek::min_length", "ek::max_length");
     const std::string pattern = schema["pattern"].string_or("");
-    if (!pattern.empty() && value.type != "ek::Quantity")
+    if (!pattern.empty() && !has_own_pattern(schema))
       attributes_.push_back("ek::pattern(" + literal(pattern) + ")");
     const std::string format = schema["format"].string_or("");
     const bool has_own =
@@ -108,6 +109,7 @@ class AttributeWriter {
   }
 
   void add_number_attributes(const Value& value, const Json& schema, const std::string& path) {
+    if (value.kind == TypeKind::int_or_string && has_own_bounds(schema)) return;
     add_counts(schema, "minimum", "maximum", "ek::minimum", "ek::maximum");
     if (value.kind == TypeKind::int_or_string) return;
     if (schema.contains("enum")) lost_.add(path, "enum of numbers");

@@ -300,9 +300,9 @@ class Builder {
   Value string_of(const Json& schema, const std::string& path, const Path& words) {
     const std::string format = schema["format"].string_or("");
     if (schema["enum"].is_array()) return words_of_enum(schema, path, words);
-    if (format == "date-time") {
+    if (format == "date-time" || is_duration(schema)) {
       model_.headers.insert("evenkeel/api/time.hpp");
-      return {.type = "ek::Time", .kind = TypeKind::text};
+      return {.type = is_duration(schema) ? "ek::Duration" : "ek::Time", .kind = TypeKind::text};
     }
     if (format == "byte") {
       model_.headers.insert("evenkeel/api/bytes.hpp");
