@@ -336,6 +336,29 @@ TEST(Enumerator, AddsOldStatesAndWindowsOfResourcesInCaches) {
   EXPECT_THAT(lines, ::testing::Not(::testing::Contains(::testing::HasSubstr("apply pods default/web"))));
 }
 
+// No server is behind by an hour: neither a list at a restart nor the events of a window are as old.
+TEST(Enumerator, LimitsTheAgeOfWhatCachesShow) {
+  Trace trace = small_trace();
+  trace.writes[3].at = std::chrono::hours{1};
+  const auto old = [](const Plans& plans) {
+    std::vector<std::string> found;
+    for (const std::string& line : texts(plans.plans)) {
+      const bool is_stale = line.find("with the cache as before") != std::string::npos ||
+                            line.find("wait until") != std::string::npos;
+      const bool spans =
+          line.find("delete pods") != std::string::npos &&
+          (line.find("create pods") != std::string::npos || line.find("patch") != std::string::npos);
+      if (is_stale && spans) found.push_back(line);
+    }
+    return found;
+  };
+  for (const ExploreScope scope : {ExploreScope::causal, ExploreScope::all}) {
+    EXPECT_THAT(old(enumerate(trace, pods, {.scope = scope})), ::testing::IsEmpty());
+    EXPECT_THAT(old(enumerate(trace, pods, {.scope = scope, .max_staleness = std::chrono::hours{1}})),
+                ::testing::Not(::testing::IsEmpty()));
+  }
+}
+
 TEST(Enumerator, PrunesNothingOnRequest) {
   const Plans few = enumerate(small_trace(), pods, {});
   const Plans all = enumerate(small_trace(), pods, {.scope = ExploreScope::all});

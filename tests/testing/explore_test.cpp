@@ -291,6 +291,8 @@ TEST(Explore, RefusesOptionsOutOfRange) {
   EXPECT_EQ(text({.steps = 3}), "explore: ExploreOptions::steps must be 1 or 2");
   EXPECT_EQ(text({.run_factor = 0}), "explore: ExploreOptions::run_factor must be > 0");
   EXPECT_EQ(text({.limit = Duration::zero()}), "explore: ExploreOptions::limit must be > 0");
+  EXPECT_EQ(text({.max_staleness = -Duration(1)}),
+            "explore: ExploreOptions::max_staleness must not be negative");
   EXPECT_EQ(text({.threads = 0}), "explore: ExploreOptions::threads must be > 0");
   EXPECT_EQ(text({.replicas = 3}), "explore: ExploreOptions::replicas must be 1 or 2");
 }

@@ -53,6 +53,9 @@ struct ExploreOptions {
   /// A run has a problem with more reconciles than `run_factor` times those of the reference plus 20.
   std::size_t run_factor = 4;
   Duration limit = std::chrono::minutes{10};  ///< Virtual time in which a run must settle at its end.
+  /// Largest age of what caches show, in virtual time: of the state with which a process restarts, and of the
+  /// events of a window. No API server is behind by hours. Given `plans` are not limited.
+  Duration max_staleness = std::chrono::minutes{5};
   /// Resources that are not compared, in addition to Events and Leases: "pods", "demos.demo.evenkeel.dev".
   std::vector<std::string> ignored = {};
   /// Changes each object before it is compared, to remove what may differ, such as a counter of attempts.

@@ -25,6 +25,10 @@ class Enumerator {
 
   bool all() const { return options_.scope == ExploreScope::all; }
   const TracedWrite& write(Index at) const { return trace_.writes[at]; }
+  // Returns true if caches may still show the state before a change when another one is made.
+  bool is_recent(Index change, Index later) const {
+    return write(later).at - write(change).at <= options_.max_staleness;
+  }
   bool is_seen(Index at) const { return noticed_.is_watched(write(at)); }
   // Adds the plan, or counts it as pruned; `is_noticed`: what it hides can make a difference.
   void add(bool matters, PlanStep step, bool is_noticed = true);
@@ -152,11 +156,11 @@ void Enumerator::add_downtimes() {
   }
 }
 
-// Returns the later changes of the same object.
+// Returns the later changes of the same object, as far as caches may not show this one when they are made.
 std::vector<std::size_t> Enumerator::later_changes(Index change) const {
   std::vector<Index> later;
   for (const Index at : changes_) {
-    if (at > change && write(at).object == write(change).object) later.push_back(at);
+    if (at > change && is_recent(change, at) && write(at).object == write(change).object) later.push_back(at);
   }
   return later;
 }
@@ -170,7 +174,7 @@ void Enumerator::add_stale_restarts() {
 void Enumerator::add_stale_restarts_of(Index change) {
   const std::set<Index> telling = telling_restarts(change);
   for (const Index at : changes_) {
-    if (at < change) continue;
+    if (at < change || !is_recent(change, at)) continue;
     const bool matters = telling.contains(at);
     add(matters, restart_stale({.after = write(at).moment, .as_before = write(change).moment}),
         matters && is_noticed_at_restart(change, at));
@@ -178,10 +182,12 @@ void Enumerator::add_stale_restarts_of(Index change) {
 }
 
 // The cache does not show a change: the process restarts right after it, right after the next and the last
-// change of the object, and after the last change of all.
+// change of the object, and after the last change of all; of those after which a cache may be as old.
 std::set<std::size_t> Enumerator::telling_restarts(Index change) const {
   const std::vector<Index> later = later_changes(change);
-  std::set<Index> telling{change, changes_.back()};
+  const auto last = std::find_if(changes_.rbegin(), changes_.rend(),
+                                 [&](Index at) { return at <= change || is_recent(change, at); });
+  std::set<Index> telling{change, *last};
   if (!later.empty()) telling.insert({later.front(), later.back()});
   return telling;
 }

@@ -32,6 +32,8 @@ void check(const ExploreOptions& options) {
   if (options.run_factor < 1) throw std::invalid_argument("explore: ExploreOptions::run_factor must be > 0");
   if (options.limit <= Duration::zero())
     throw std::invalid_argument("explore: ExploreOptions::limit must be > 0");
+  if (options.max_staleness < Duration::zero())
+    throw std::invalid_argument("explore: ExploreOptions::max_staleness must not be negative");
 }
 
 // The problems of a plan's run; none of a run without a result.
