@@ -146,6 +146,20 @@ TEST(Swarm, DrawsRunsWithoutSomeOfTheFaults) {
   EXPECT_GT(with, 150U);
 }
 
+TEST(Swarm, DrawsTheOthersAsUsualIfAFaultIsLeftOut) {
+  detail::SimulationRandom random(7);
+  detail::SimulationRandom same(7);
+  for (int count = 0; count < 20; ++count) {
+    SimulationRates rates = detail::draw_rates(random);
+    const SimulationRates all = detail::draw_rates(same);
+    detail::leave_out(rates, {"clock_jumps", "lose_answer"});
+    EXPECT_EQ(rates.clock_jumps, 0);
+    EXPECT_EQ(rates.lose_answer, 0);
+    EXPECT_EQ(rates.drift, all.drift);
+    EXPECT_EQ(rates.crashes, all.crashes);
+  }
+}
+
 // ---- Time
 
 TEST(Schedule, TakesEventsInTheOrderOfTime) {

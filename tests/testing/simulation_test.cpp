@@ -85,6 +85,16 @@ TEST(Simulation, WithoutFaultsNothingFires) {
   EXPECT_EQ(result.fired.at("elections"), 1U);
 }
 
+TEST(Simulation, LeavesSingleFaultsOut) {
+  const SimulationResult result = simulate(store_controller, change_store,
+                                           {.seeds = 3, .storm = 1min, .without = {"clock_jumps", "drift"}});
+  EXPECT_TRUE(result.ok()) << result.describe();
+  EXPECT_FALSE(result.fired.contains("clock_jumps"));
+  EXPECT_THAT(result.never_fired(), ::testing::Not(::testing::Contains("drift")));
+  EXPECT_THAT(result.describe(), ::testing::Not(HasSubstr("clock_jumps")));
+  EXPECT_GT(result.fired.at("crashes") + result.fired.at("pauses") + result.fired.at("slow"), 0U);
+}
+
 // Controllers of others, which the operator waits for.
 TEST(Simulation, OtherControllersTakePart) {
   const SimulationOptions options{.seeds = 2, .storm = 1min, .others = {play_kubelet}};
@@ -113,6 +123,11 @@ TEST(Simulation, RefusesOptionsOutOfRange) {
   // Regression: a simulation without seeds passed.
   EXPECT_EQ(refusal_of({.seeds = 0}), "SimulationOptions: seeds must be at least 1");
   EXPECT_EQ(refusal_of({.threads = 0}), "SimulationOptions: threads must be at least 1");
+  EXPECT_EQ(
+      refusal_of({.without = {"clock_jump"}}),
+      "SimulationOptions::without: \"clock_jump\" is not one of lose_request, lose_answer, refuse, slow, "
+      "pause_at_write, crash_at_write, cut, silence, crashes, stops, pauses, partitions, breaks, "
+      "clock_jumps, drift");
   EXPECT_EQ(refusal_of({.replicas = 0}), "SimulationOptions: replicas must be at least 1");
   EXPECT_EQ(refusal_of({.storm = -1s}), "SimulationOptions: storm must not be negative");
   EXPECT_EQ(refusal_of({.limit = 1min}), "SimulationOptions: limit must be longer than a minute");

@@ -134,6 +134,9 @@ struct SimulationOptions {
   Duration limit = std::chrono::minutes{45};  ///< Time after the storm in which everything must settle.
   /// Rates of the faults. Unset: each seed draws its own rates, and some of them are zero.
   std::optional<SimulationRates> rates = {};
+  /// Faults to leave out, by their names in SimulationRates: {"clock_jumps"}. The rates of the others are
+  /// what they would be with them.
+  std::vector<std::string> without = {};
   /// Other controllers and users, which run until everything has settled. They pass time with run_for() and
   /// wait_until(), which end them by an exception when the time has come.
   std::vector<std::function<void(SimulatedCluster&)>> others = {};
@@ -164,7 +167,7 @@ struct SimulationResult {
   std::size_t seeds_run = 0;
   std::size_t seeds_failed = 0;
   /// Number of times that each fault occurred, by its name in SimulationRates, and the number of other
-  /// events: "elections", "runs", "writes". Each fault is listed, also with 0.
+  /// events: "elections", "runs", "writes". Each fault that is not left out is listed, also with 0.
   std::map<std::string, std::uint64_t> fired = {};
   /// Equal for equal runs: the hash of all lines of all traces.
   std::uint64_t fingerprint = 0;

@@ -36,6 +36,7 @@ void check(const SimulationOptions& options) {
   if (options.storm < Duration::zero()) refuse("storm must not be negative");
   if (options.limit <= std::chrono::minutes{1}) refuse("limit must be longer than a minute");
   if (options.rates) detail::check_rates(*options.rates, "SimulationOptions::rates");
+  detail::check_names(options.without, "SimulationOptions::without");
 }
 
 // Returns the path of all objects of a kind.
@@ -131,6 +132,7 @@ void SeedCampaign::report(std::vector<SimulationRecord> records, SimulationResul
     for (std::size_t fault = 0; fault < detail::fault_names.size(); ++fault)
       result.fired[std::string(detail::fault_names[fault])] +=
           record.faults.of(static_cast<detail::SimulatedFault>(fault));
+    for (const std::string& name : options_.without) result.fired.erase(name);
     if (at == 0 && options_.whole_trace) result.trace = record.trace;
     if (record.problems.empty()) continue;
     ++result.seeds_failed;
@@ -176,7 +178,7 @@ std::vector<std::string> SimulationResult::never_fired() const {
   std::vector<std::string> names;
   for (const std::string_view name : detail::fault_names) {
     const auto found = fired.find(std::string(name));
-    if (found == fired.end() || found->second == 0) names.emplace_back(name);
+    if (found != fired.end() && found->second == 0) names.emplace_back(name);
   }
   return names;
 }
@@ -192,8 +194,10 @@ std::string SimulationResult::describe() const {
   text += std::to_string(seeds_failed) + " of " + std::to_string(seeds_run) +
           " seeds failed. Simulated: " + hours(simulated) + " hours of a cluster, " + count("runs") +
           " reconciles, " + count("writes") + " changes, " + count("elections") + " elections.\nFaults:";
-  for (const std::string_view name : detail::fault_names)
-    text.append(" ").append(name).append(" ").append(count(std::string(name)));
+  for (const std::string_view name : detail::fault_names) {
+    if (fired.contains(std::string(name)))
+      text.append(" ").append(name).append(" ").append(count(std::string(name)));
+  }
   text += "\n";
   for (std::size_t at = 0; at < failures.size(); ++at) text += text_of(failures[at], at + 1);
   if (seeds_failed > failures.size())

@@ -26,7 +26,9 @@ constexpr std::size_t most_steps_at_end = 100'000;
 
 SimulationRates rates_for(const SimulationOptions& options, bool stormy, SimulationRandom random) {
   if (!stormy) return {};
-  return options.rates ? *options.rates : draw_rates(random);
+  SimulationRates rates = options.rates ? *options.rates : draw_rates(random);
+  leave_out(rates, options.without);
+  return rates;
 }
 
 NetworkOptions network_options(const SimulationOptions& options, const SimulationRates& rates,
