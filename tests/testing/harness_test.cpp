@@ -13,6 +13,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/api/int_or_string.hpp>
+#include <evenkeel/api/quantity.hpp>
 #include <evenkeel/base/stop.hpp>
 #include <evenkeel/testing/harness.hpp>
 #include <evenkeel/testing/run.hpp>
@@ -35,6 +37,23 @@ struct Dotless {
   evenkeel::ObjectMeta metadata;
 };
 EVENKEEL_FIELDS(Dotless, metadata)
+
+// A schema must not admit what the decoder refuses: nobody could read such an object any more.
+struct LimitsSpec {
+  std::optional<evenkeel::Duration> max_age = {};
+  std::optional<evenkeel::Quantity> size = {};
+  std::optional<evenkeel::IntOrString> port = {};
+  std::optional<std::uint8_t> count = {};
+};
+EVENKEEL_FIELDS(LimitsSpec, max_age, (size, evenkeel::pattern("[0-9]")), (port, evenkeel::maximum(1e12)),
+                (count, evenkeel::maximum(1000)))
+struct Limits {
+  static constexpr evenkeel::ResourceInfo resource{
+      .group = "a.example.com", .version = "v1", .kind = "Limits", .plural = "limits", .installs_crd = true};
+  evenkeel::ObjectMeta metadata = {};
+  LimitsSpec spec = {};
+};
+EVENKEEL_FIELDS(Limits, metadata, spec)
 
 }  // namespace harness_types
 
@@ -719,6 +738,52 @@ TEST(CreateObjects, SaysThatNoServerTakesAKindOfAGroupWithoutADot) {
         harness.add(controller_for<harness_types::Dotless>([](Context&, const harness_types::Dotless&) {}));
       }),
       problem);
+}
+
+TEST(Harness, RefusesWhatTheDecoderOfAKindCannotRead) {
+  using harness_types::Limits;
+  Harness harness;
+  harness.add(controller_for<Limits>([](Context&, const Limits&) {}));
+  harness.create({Limits{.metadata = {.name = "one", .namespace_ = "default"},
+                         .spec = {.max_age = 720h, .size = Quantity::parse("2Gi"), .port = 80, .count = 3}}});
+  const auto refusal = [&](const std::string& spec) -> std::string {
+    try {
+      harness.client()
+          .resource(Limits::resource)
+          .patch({"default", "one"}, Patch::merge(Json::parse("{\"spec\": " + spec + "}")));
+      harness.settle();
+      static_cast<void>(harness.get<Limits>({"default", "one"})->spec);
+    } catch (const ApiError& error) {
+      return error.message();
+    }
+    return "";
+  };
+  EXPECT_EQ(
+      refusal(R"({"maxAge": "30d"})"),
+      "Limits.a.example.com \"one\" is invalid: spec.maxAge: Invalid value: \"30d\": spec.maxAge in body "
+      "should match '^[+-]?(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h))+)$'");
+  EXPECT_THAT(refusal(R"({"size": "1e1.5"})"), HasSubstr("spec.size in body should match"));
+  EXPECT_THAT(refusal(R"({"port": 2147483648})"), HasSubstr("should be less than or equal to 2147483647"));
+  EXPECT_THAT(refusal(R"({"count": 256})"), HasSubstr("should be less than or equal to 255"));
+  EXPECT_EQ(refusal(R"({"maxAge": "1.5h", "size": 3, "port": 8080.0, "count": 4.0})"), "");
+  EXPECT_EQ(harness.get<Limits>({"default", "one"})->spec.port, IntOrString(8080));
+  EXPECT_EQ(refusal(R"({"maxAge": "9999999h"})"), "");
+  EXPECT_EQ(harness.get<Limits>({"default", "one"})->spec.max_age, Duration::max());
+}
+
+// A schedule of a year is mostly idle time.
+TEST(Harness, RenewsNoWatchWhileNothingIsDue) {
+  Harness harness;
+  harness.add(
+      controller_for<ConfigMap>([](Context&, const ConfigMap&) {}).owns<Secret>().owns<core_v1::Service>());
+  harness.create({ConfigMap{.metadata = {.name = "one", .namespace_ = "default"}}});
+  harness.settle();
+  const apiserver::FaultId renewals = harness.inject({.verb = "watch", .status = 500});
+  harness.run_for(24h * 366);
+  EXPECT_EQ(harness.fault_counts(renewals).matched, 0U);
+  harness.edit<ConfigMap>({"default", "one"}, [](ConfigMap& map) { map.data["a"] = "b"; });
+  harness.settle();
+  EXPECT_THAT(harness.runs(), SizeIs(2)) << harness.str();
 }
 
 TEST(CreateObjects, SaysWhatCannotBe) {

@@ -18,6 +18,7 @@
 
 #include <evenkeel/api/fields.hpp>
 #include <evenkeel/api/json.hpp>
+#include <evenkeel/api/kinds/core.hpp>
 #include <evenkeel/api/snapshot.hpp>
 #include <evenkeel/apiserver/api_server_core.hpp>
 #include <evenkeel/apiserver/faults.hpp>
@@ -32,6 +33,7 @@
 #include <evenkeel/client/access_record.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/client/pod_exec.hpp>
+#include <evenkeel/controller/builder.hpp>
 #include <evenkeel/controller/controller.hpp>
 #include <evenkeel/controller/result_core.hpp>
 #include <evenkeel/events/event_recorder.hpp>
@@ -41,10 +43,6 @@
 
 namespace evenkeel {
 inline namespace v0 {
-namespace core_v1 {
-struct Event;
-}
-
 namespace testing {
 namespace detail {
 class HarnessHooks;

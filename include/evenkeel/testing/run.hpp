@@ -6,7 +6,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <evenkeel/controller/builder.hpp>
 #include <evenkeel/testing/harness.hpp>
 #include <evenkeel/testing/object.hpp>
 

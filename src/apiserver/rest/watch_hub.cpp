@@ -34,7 +34,7 @@ bool WatchHub::Watch::converts() const {
 WatchId WatchHub::open(WatchRequest request, WallTime now) {
   const WatchId id{++last_id_};
   Watch watch{.request = std::move(request)};
-  if (watch.request.bookmarks) watch.next_bookmark = now + bookmark_interval_;
+  if (watch.request.bookmarks) watch.next_bookmark = bookmark_after(now, watch.request);
   now_ = std::max(now_, now);  // a request that waited for a webhook began earlier
   by_collection_[watch.request.type->collection].push_back(id);
   if (watch.request.held_versions > 0) held_by_version_.push_back(id);
@@ -352,7 +352,7 @@ void WatchHub::on_timeout(WallTime now, std::uint64_t version) {
     release(id, watch);
     if (watch.next_bookmark && *watch.next_bookmark <= now) {
       add_bookmark(id, version, Bookmark::plain);
-      watch.next_bookmark = now + bookmark_interval_;
+      watch.next_bookmark = bookmark_after(now, watch.request);
     }
     if (watch.request.ends <= now) end(id, watch);
   }

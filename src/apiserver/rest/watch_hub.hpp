@@ -2,6 +2,7 @@
 // Running watches: selects and formats the changes for each of them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -132,6 +133,10 @@ class WatchHub {
   void append(Watch& watch, const Pending& event, WallTime now, std::string& out);
   Json shaped(Watch& watch, const Stored& object, WallTime now) const;
   void reschedule();
+  /// Returns the time of the next bookmark of a watch. One that still lasts for weeks needs few.
+  WallTime bookmark_after(WallTime now, const WatchRequest& request) const {
+    return now + std::max(bookmark_interval_, (request.ends - now) / 1000);
+  }
 
   const WallTime::duration bookmark_interval_;
   const std::size_t max_unread_;

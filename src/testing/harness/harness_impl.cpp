@@ -13,6 +13,10 @@ inline namespace v0 {
 namespace testing {
 namespace {
 
+/// Life of a watch: without end for a test. Renewals, and bookmarks of watches that end soon, would cost real
+/// time, and much of the virtual time of a test is idle. Faults end watches.
+constexpr std::chrono::hours watch_life{24 * 365 * 10};
+
 apiserver::SharedCoreOptions core_options(const HarnessOptions& options, std::shared_ptr<const Clock> clock) {
   apiserver::SharedCoreOptions made;
   made.core.seed = options.seed;
@@ -126,6 +130,7 @@ void Harness::Impl::end_process() {
 void Harness::Impl::begin_process() {
   auto engine = std::make_shared<std::mt19937_64>(options_.seed + lives_++);
   CacheOptions options{.threads = 0, .clock = clock_, .log = Log(recorder_), .reads = options_.hooks.get()};
+  options.reflector.watch_timeout = watch_life;
   options.reflector.random = [engine] { return std::uniform_real_distribution<double>(0.0, 1.0)(*engine); };
   EventRecorderOptions events = options_.events;
   if (events.component.empty()) events.component = options_.name;
