@@ -17,6 +17,37 @@
 namespace evenkeel::testing {
 namespace operations_planted {
 
+enum class Phase { running, parked };
+EVENKEEL_ENUM(Phase, running, parked)
+
+struct TaskJob {
+  int keep = 3;
+  bool paused = false;
+};
+EVENKEEL_FIELDS(TaskJob, keep, paused)
+
+struct TaskSpec {
+  bool aside = false;
+  int bravo = 1;
+  int charlie = 1;
+  int delta = 1;
+  int echo = 1;
+  int golf = 1;
+  TaskJob job = {};
+  Phase phase = Phase::running;
+  bool suspend = false;
+  bool verbose = false;
+};
+EVENKEEL_FIELDS(TaskSpec, aside, bravo, charlie, delta, echo, golf, job, phase, suspend, verbose)
+
+struct Task {
+  static constexpr ResourceInfo resource{
+      .group = "test.evenkeel.dev", .version = "v1", .kind = "Task", .plural = "tasks"};
+  ObjectMeta metadata = {};
+  TaskSpec spec = {};
+};
+EVENKEEL_FIELDS(Task, metadata, spec)
+
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -324,6 +355,78 @@ TEST(OperationsPlanted, NamesTheChangesThatAreNecessaryBefore) {
     ASSERT_EQ(finding.before.size(), 1u) << result.describe();
     EXPECT_EQ(finding.before[0].path, "spec.backup");
   }
+}
+
+// ---- Flags and words that stop the operator.
+
+// Does nothing while it is suspended or parked; otherwise it writes the spec into a ConfigMap.
+Result copy_task(Context& context, const Task& task) {
+  if (task.spec.aside || task.spec.suspend || task.spec.job.paused || task.spec.phase == Phase::parked)
+    return done();
+  std::map<std::string, std::string> data;
+  for (const auto& [name, value] : to_tree(task.spec).as_object()) data[name] = value.dump();
+  context.apply(ConfigMap{.metadata = {.name = "task"}, .data = std::move(data)});
+  return done();
+}
+
+Operations try_task(const OperationsOptions& options = {}) {
+  return operations([] { return ControllerSpec(controller_for<Task>(copy_task).owns<ConfigMap>()); },
+                    Task{.metadata = {.name = "one", .namespace_ = "default"}, .spec = {}}, options);
+}
+
+TEST(OperationsCorrect, AFlagThatStopsTheOperatorDoesNotStay) {
+  const Operations result = try_task({.untouched = {"spec.phase", "spec.aside"}});
+  EXPECT_TRUE(result.ok()) << result.describe();
+  for (const char* path : {"spec.bravo", "spec.charlie", "spec.delta", "spec.echo", "spec.golf",
+                           "spec.job.keep", "spec.verbose"})
+    EXPECT_THAT(property(result, path).dependents, ::testing::Not(IsEmpty())) << path << result.describe();
+  EXPECT_EQ(result.silent_since, "") << result.describe();
+}
+
+TEST(OperationsCorrect, NamesTheChangeSinceWhichNothingHasAnEffect) {
+  const Operations result = try_task({.untouched = {"spec.phase"}});
+  EXPECT_EQ(result.silent_since, "spec.aside") << result.describe();
+  EXPECT_GT(result.silent, 5u);
+  EXPECT_THAT(result.describe(), HasSubstr("Since the change of spec.aside none had an effect, and " +
+                                           std::to_string(result.silent) +
+                                           " properties were changed: if it stops the operator, give it as "
+                                           "OperationsOptions::untouched.\n"));
+}
+
+// ---- An operator that works by the clock: it never settles.
+
+TEST(OperationsCorrect, CallsTheEnvironmentOfAnOperatorThatNeverSettles) {
+  int calls = 0;
+  const auto make = [] {
+    return ControllerSpec(controller_for<Task>(
+        [](Context&, const Task&) { return requeue_after(std::chrono::seconds{20}, "by the clock"); }));
+  };
+  const Operations result =
+      operations(make, Task{.metadata = {.name = "one", .namespace_ = "default"}, .spec = {}},
+                 {.environment = [&calls](Harness&) { ++calls; },
+                  .changes = {set_property("spec.bravo", "2")},
+                  .limit = std::chrono::minutes{5}});
+  EXPECT_TRUE(result.ok()) << result.describe();
+  // Two creations, a third one with the value, and the three stages of the change.
+  EXPECT_EQ(calls, 6 * 4) << result.describe();
+}
+
+// ---- Warning Events whose words differ each time, whatever was changed.
+
+TEST(OperationsCorrect, AWarningOfAKnownKindIsNoRefusal) {
+  const auto make = [] {
+    return ControllerSpec(controller_for<Task>([](Context& context, const Task& task) {
+                            context.event(task, EventSeverity::warning, "RunSkipped",
+                                          "skipped at generation " +
+                                              std::to_string(task.metadata.generation));
+                            return copy_task(context, task);
+                          }).owns<ConfigMap>());
+  };
+  const Operations result =
+      operations(make, Task{.metadata = {.name = "one", .namespace_ = "default"}, .spec = {}},
+                 {.changes = {set_property("spec.bravo", "2")}});
+  EXPECT_EQ(result.reported, 0u) << result.describe();
+  EXPECT_TRUE(result.ok()) << result.describe();
 }
 
 }  // namespace operations_planted

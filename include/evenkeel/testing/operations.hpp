@@ -41,7 +41,7 @@ struct OperationsOptions {
   /// not set, it is `limit`. `expect_failures` is always set.
   HarnessOptions harness = {};
   /// Simulates other controllers and the kubelet: it is called when the operator has settled, and repeatedly
-  /// (at most ten times) until it changes nothing.
+  /// (at most ten times) until it changes nothing; before that, each minute of virtual time.
   std::function<void(Harness&)> environment = {};
   /// Changes to make, one after another, instead of the generated ones.
   std::vector<PropertyChange> changes = {};
@@ -114,6 +114,10 @@ struct Operations {
   std::size_t refused = 0;         ///< By the server: at admission.
   std::size_t reported = 0;        ///< By the operator: accepted, and reported as an error.
   std::size_t left_out = 0;        ///< Not made, because of `max_changes`.
+  /// Path of the property since whose change no other one had an effect: it may stop the operator. Empty if
+  /// there is none.
+  std::string silent_since = {};
+  std::size_t silent = 0;  ///< Number of properties that were changed since then.
   /// Properties of known types that have no values of their own, such as most of a Pod's.
   std::size_t properties_left_out = 0;
   Duration took = {};  ///< Real time.

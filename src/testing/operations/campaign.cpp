@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "base/ascii.hpp"
 #include "testing/operations/error_report.hpp"
 
 namespace evenkeel {
@@ -24,6 +25,20 @@ Json parsed_value(const std::string& path, const std::string& text) {
   } catch (const DecodeError& error) {
     throw std::invalid_argument(std::string("operations: ") + error.what());
   }
+}
+
+// Returns true for the name of a flag that keeps an operator from its work: "suspend", "paused", "disabled".
+bool stops_work(const std::string& name) {
+  const std::string low = evenkeel::detail::ascii::lower(name);
+  const auto has = [&low](std::string_view word) { return low.find(word) != std::string::npos; };
+  return has("suspend") || has("pause") || has("disable") || has("stop") || has("halt") || has("freeze") ||
+         has("hibernat") || has("maintenance") || has("unmanaged");
+}
+
+// Returns true for a value with which the changes of other properties may have no effect, so that it does not
+// stay: a flag that stops the operator, or another one that is switched off.
+bool hides_others(const std::string& name, const Json& value) {
+  return value.is_bool() && value.as_bool() == stops_work(name);
 }
 
 // Fisher and Yates, with the same result everywhere.
@@ -52,6 +67,7 @@ Operations Campaign::run() {
   if (options_.changes.empty()) {
     change_all();
     check_values();
+    look_for_silence();
   } else {
     for (const PropertyChange& change : options_.changes) {
       const Change wanted = parsed(change);
@@ -110,6 +126,28 @@ void Campaign::change_all() {
   }
 }
 
+// Notes the change since which nothing has had an effect any more, if many have been made since.
+void Campaign::look_for_silence() {
+  constexpr std::ptrdiff_t fewest = 5;
+  std::vector<const TouchedProperty*> tried;
+  for (const TouchedProperty& property : result_.properties) {
+    if (property.effective > 0) tried.push_back(&property);
+  }
+  const auto last = std::find_if(tried.rbegin(), tried.rend(),
+                                 [](const TouchedProperty* one) { return !one->dependents.empty(); });
+  // The change that stays and causes it may have an effect of its own, or none.
+  const auto stays = [this](const TouchedProperty* property) {
+    return std::any_of(advanced_.begin(), advanced_.end(),
+                       [property](const Change& change) { return change.text.path == property->path; });
+  };
+  auto cause = last.base();
+  if (last != tried.rend() && stays(*last)) --cause;
+  while (cause != tried.end() && !stays(*cause)) ++cause;
+  if (cause == tried.end() || tried.end() - cause <= fewest) return;
+  result_.silent_since = (*cause)->path;
+  result_.silent = static_cast<std::size_t>(tried.end() - cause) - 1;
+}
+
 // Otherwise values for a path that does not exist would go unnoticed.
 void Campaign::check_values() const {
   for (const auto& [path, values] : options_.values) {
@@ -135,7 +173,8 @@ bool Campaign::change_property(const Property& property) {
     std::optional<Tried> tried = make_change(change);
     if (!tried || !counts) continue;
     ++effective;
-    if (!first && is_base(*tried)) first.emplace(change, std::move(*tried));
+    if (!first && is_base(*tried) && !hides_others(property.schema.name, *change.value))
+      first.emplace(change, std::move(*tried));
   }
   if (!first) return false;
   advance(first->first, std::move(first->second));

@@ -49,6 +49,7 @@ class Campaign {
   bool examine_reference();
   void change_all();
   void check_values() const;
+  void look_for_silence();
   bool change_property(const Property& property);
   std::vector<Change> changes_of(const Property& property) const;
   std::optional<Tried> make_change(const Change& change);

@@ -64,20 +64,31 @@ class Assessor {
  private:
   void add(Kind kind, std::string text) { problems_.push_back({kind, std::move(text)}); }
 
+  // Has a Warning Event that was not there before.
   bool warns(const Seen& seen) const {
     return std::any_of(seen.warnings.begin(), seen.warnings.end(), [this](const std::string& warning) {
       return !change_.before.warnings.contains(warning);
     });
   }
+  // Has one of a reason that was not there before. An operator that warns again and again may do so in other
+  // words each time, whatever was changed.
+  bool warns_anew(const Seen& seen) const {
+    const auto reason = [](const std::string& warning) { return warning.substr(0, warning.find(": ") + 2); };
+    return std::any_of(seen.warnings.begin(), seen.warnings.end(), [&](const std::string& warning) {
+      const auto known = change_.before.warnings.lower_bound(reason(warning));
+      return known == change_.before.warnings.end() || !known->starts_with(reason(warning));
+    });
+  }
   // Reports an error that was not there before.
   bool reports(const Seen& seen) const {
-    if (warns(seen)) return true;
+    if (warns_anew(seen)) return true;
     return reports_error_(object_of(seen, change_.object)) &&
            !reports_error_(object_of(change_.before, change_.object));
   }
   bool told(const Seen& seen) const {
-    return reports(seen) || shows_change(object_of(change_.before, change_.object)["status"],
-                                         object_of(seen, change_.object)["status"]);
+    return warns(seen) || reports(seen) ||
+           shows_change(object_of(change_.before, change_.object)["status"],
+                        object_of(seen, change_.object)["status"]);
   }
 
   void judge_rejection(bool wrong);

@@ -201,14 +201,25 @@ Admission OperationRunner::admission(const apiserver::World& world, const Proper
   }
 }
 
+// Returns false if the operator still has work after the limit, as one has that works by the clock.
+bool OperationRunner::settle_once(Harness& harness) const {
+  constexpr Duration interval = std::chrono::minutes{1};
+  Duration left = options_.limit;
+  for (; options_.environment && left > interval; left -= interval) {
+    if (harness.settle(interval)) return true;
+    options_.environment(harness);
+  }
+  return harness.settle(left);
+}
+
 // Until the operator and its environment have nothing left to do.
 void OperationRunner::settle(Process& process, Observation& facts) const {
   try {
-    facts.settled = process.harness.settle(options_.limit);
-    for (int round = 0; options_.environment && round < rounds_of_environment; ++round) {
+    facts.settled = settle_once(process.harness);
+    for (int round = 0; options_.environment && facts.settled && round < rounds_of_environment; ++round) {
       const std::uint64_t version = process.harness.snapshot().resource_version();
       options_.environment(process.harness);
-      facts.settled = process.harness.settle(options_.limit);
+      facts.settled = settle_once(process.harness);
       if (process.harness.snapshot().resource_version() == version) break;
     }
   } catch (const TooManyRuns& error) {

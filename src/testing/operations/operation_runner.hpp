@@ -70,6 +70,7 @@ class OperationRunner {
   void prepare();
   std::vector<ControllerSpec> controllers() const;
   HarnessOptions harness_options(const apiserver::World& world) const;
+  bool settle_once(Harness& harness) const;
   void settle(Process& process, Observation& facts) const;
   Observation observe(Process& process);
   std::vector<std::string> losses(const Process& process) const;

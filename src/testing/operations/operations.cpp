@@ -85,6 +85,9 @@ std::string Operations::describe() const {
           " have problems; " + std::to_string(refused) + " were refused at admission, " +
           std::to_string(reported) + " by the operator.\n";
   if (left_out > 0) text += "Changes left out: " + std::to_string(left_out) + ".\n";
+  if (!silent_since.empty())
+    text += "Since the change of " + silent_since + " none had an effect, and " + std::to_string(silent) +
+            " properties were changed: if it stops the operator, give it as OperationsOptions::untouched.\n";
   for (std::size_t at = 0; at < findings.size(); ++at) text += text_of(findings[at], type, at + 1);
   text += "\nProperties, and the fields that depended on them:\n";
   for (const TouchedProperty& property : properties) text += text_of(property);
