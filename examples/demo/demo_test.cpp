@@ -85,12 +85,11 @@ TEST(Demo, IsGrantedExactlyWhatItDoes) {
   ek::testing::Harness harness = ek::testing::run(demo_controller(), {demo(2)});
   harness.remove<Demo>(web);
   harness.settle();
-  std::vector<ek::PolicyRule> rules = ek::rules_of(demo_controller());
-  for (const ek::PolicyRule& rule : demo_rules()) rules.push_back(rule);
+  const std::vector<ek::PolicyRule> rules = ek::printed_rules({demo_controller()}, demo_rules());
   EXPECT_THAT(ek::compare_rights(rules, harness.accesses().accesses()),
               ::testing::UnorderedElementsAre(
                   // After a conflict or a lost answer.
-                  "not used: get of demos.demo.evenkeel.dev",
+                  "not used: get of configmaps", "not used: get of demos.demo.evenkeel.dev",
                   // Where OwnerReferencesPermissionEnforcement is on.
                   "not used: update of demos.demo.evenkeel.dev/finalizers"));
 }

@@ -137,14 +137,6 @@ RecordedElsewhere add_recorded(ManifestPart& part, const std::vector<Access>& ac
   return elsewhere;
 }
 
-}  // namespace detail
-
-std::vector<PolicyRule> rules_of(const ControllerSpec& spec) {
-  ManifestPart part = detail::part_of(spec);
-  append(part.rules, part.cluster_rules);
-  return merge_rules(part.rules);
-}
-
 std::vector<PolicyRule> with_reads(std::vector<PolicyRule> rules) {
   const std::vector<PolicyRule> rights = single_rights(rules);
   for (const PolicyRule& listed : rights) {
@@ -158,6 +150,21 @@ std::vector<PolicyRule> with_reads(std::vector<PolicyRule> rules) {
     if (written) rules.push_back({listed.groups, listed.resources, {"get"}});
   }
   return merge_rules(rules);
+}
+
+}  // namespace detail
+
+std::vector<PolicyRule> rules_of(const ControllerSpec& spec) {
+  ManifestPart part = detail::part_of(spec);
+  append(part.rules, part.cluster_rules);
+  return merge_rules(part.rules);
+}
+
+std::vector<PolicyRule> printed_rules(const std::vector<ControllerSpec>& specs,
+                                      const std::vector<PolicyRule>& own) {
+  std::vector<PolicyRule> rules = own;
+  for (const ControllerSpec& spec : specs) append(rules, rules_of(spec));
+  return detail::with_reads(std::move(rules));
 }
 
 }  // namespace v0

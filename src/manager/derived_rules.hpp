@@ -16,6 +16,8 @@ namespace detail {
 
 /// Returns the rights of rules_of(), by the scope of the kinds.
 ManifestPart part_of(const ControllerSpec& spec);
+/// Returns `rules`, with the right to `get` added for kinds that they allow to be listed and written.
+std::vector<PolicyRule> with_reads(std::vector<PolicyRule> rules);
 /// Adds the rights to label the objects of which the caches of a ring hold a share, see ShardOptions::label.
 void add_label_rules(ManifestPart& part, const ControllerSpec& spec);
 

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <sys/resource.h>
 #include <vector>
@@ -20,6 +21,7 @@
 #include <evenkeel/webhook/webhook.hpp>
 
 #include "../support/repository.hpp"
+#include "../support/rules_of_role.hpp"
 #include "../support/temporary_directory.hpp"
 #include "manager/deployment_args.hpp"
 #include "manager/derived_rules.hpp"
@@ -53,21 +55,26 @@ namespace print_manifests_tests {
 
 using namespace print_manifests_types;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-void setup(Manager& manager) {
+ControllerSpec site_controller() {
   EventChannel<Secret> secrets;
   const ResourceId widgets{"widgets.dev", "v1", "Widget", "widgets"};
-  manager.add(controller_for<Site>([](Context&, const Site&) {})
-                  .owns<ConfigMap>()
-                  .watches<Region>([](const WireObject&) { return std::vector<ObjectKey>(); })
-                  .watches(widgets, [](const WireObject&) { return std::vector<ObjectKey>(); })
-                  .source<Secret>(secrets, [](const Secret&) { return ObjectKey(); })
-                  .finalize("demo.example.com/cleanup", [](Context&, const Site&) {}));
+  return controller_for<Site>([](Context&, const Site&) {})
+      .owns<ConfigMap>()
+      .watches<Region>([](const WireObject&) { return std::vector<ObjectKey>(); })
+      .watches(widgets, [](const WireObject&) { return std::vector<ObjectKey>(); })
+      .source<Secret>(secrets, [](const Secret&) { return ObjectKey(); })
+      .finalize("demo.example.com/cleanup", [](Context&, const Site&) {});
+}
+
+void setup(Manager& manager) {
+  manager.add(site_controller());
 }
 
 const std::vector<PolicyRule> rules = {{{""}, {"configmaps"}, {"patch", "create"}},
@@ -134,6 +141,24 @@ TEST(PrintManifests, OfRbacAloneAreTheAccountAndItsRoles) {
   EXPECT_THAT(alone.out, StartsWith("apiVersion: v1\nkind: ServiceAccount\n"));
   EXPECT_THAT(all.out, HasSubstr(alone.out));
   EXPECT_THAT(alone.out, Not(HasSubstr("kind: Deployment")));
+}
+
+// A test of rights that compares less would refuse an access that the program is granted.
+TEST(PrintManifests, OfRbacGrantThePrintedRules) {
+  auto core = std::make_shared<apiserver::SharedCore>();
+  core->install(print({"--print-rbac"}, with_rules()).out);
+  const Client client({.server = "http://core"},
+                      {.transport = std::make_shared<apiserver::InProcessTransport>(core)});
+  const auto texts = [](const std::vector<PolicyRule>& granted) {
+    std::set<std::string> lines;
+    for (const PolicyRule& right : single_rights(granted)) lines.insert(right.json().dump());
+    return lines;
+  };
+  const Json role = to_tree(*client.get<rbac_v1::ClusterRole>({"", "tester"}));
+  const auto printed = printed_rules({site_controller()}, rules);
+  EXPECT_EQ(texts(printed), texts(tests::rules_of_role(role)));
+  EXPECT_THAT(compare_rights(printed, {{"get", "demo.example.com", "sites", "default", "a"}}),
+              Not(Contains(StartsWith("not granted"))));
 }
 
 TEST(PrintManifests, SayIfNothingIsKnownOfReconcilers) {

@@ -22,8 +22,7 @@ TEST(CacheOperatorRights, AreExactlyWhatItDoes) {
   cluster.remove<v1::Memcached>(sessions);
   cluster.settle();
 
-  std::vector<ek::PolicyRule> rules = ek::rules_of(controller());
-  for (const ek::PolicyRule& rule : memcached_rules()) rules.push_back(rule);
+  const std::vector<ek::PolicyRule> rules = ek::printed_rules({controller()}, memcached_rules());
   EXPECT_THAT(ek::compare_rights(rules, cluster.accesses().accesses()),
               ::testing::UnorderedElementsAre(
                   // After a conflict or a lost answer.

@@ -54,9 +54,12 @@ struct ManifestOptions {
 /// reconciler needs are not included.
 EVENKEEL_API std::vector<PolicyRule> rules_of(const ControllerSpec& spec);
 
-/// Returns `rules`, with the right to `get` added for kinds that they allow to be listed and written: after a
-/// conflict or a lost answer, reads go to the server.
-EVENKEEL_API std::vector<PolicyRule> with_reads(std::vector<PolicyRule> rules);
+/// Returns the rights that the roles of --print-rbac grant for the work of these controllers: those of
+/// rules_of(), `own`, which only the code of the reconcilers needs (ManifestOptions::rules), and the right to
+/// `get` kinds that they allow to be listed and written: after a conflict or a lost answer, reads go to the
+/// server.
+EVENKEEL_API std::vector<PolicyRule> printed_rules(const std::vector<ControllerSpec>& specs,
+                                                   const std::vector<PolicyRule>& own = {});
 
 }  // namespace v0
 }  // namespace evenkeel
