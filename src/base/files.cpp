@@ -92,7 +92,7 @@ bool is_missing(const std::string& problem) {
 }
 
 FileReplacement::FileReplacement(std::string path) : path_(std::move(path)), draft_(path_ + ".new") {
-  static_cast<void>(::unlink(draft_.c_str()));
+  if (::unlink(draft_.c_str()) != 0 && errno != ENOENT) throw Error(draft_ + ": " + reason());
   const int number =
       ::open(draft_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (number < 0) throw Error(reason());

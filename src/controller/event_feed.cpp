@@ -298,8 +298,7 @@ void EventFeed::warn_of_selection(const Watch& watch, const InformerOptions& opt
   if (options.label_selector.empty() && fixed) return;
   log_of(watch).warn(
       "the controller has finalizers, and watches a selection: an object that leaves it keeps them, and "
-      "cannot "
-      "be deleted any more",
+      "cannot be deleted any more",
       {{"kind", watch.spec().resource.kind}, {"selector", options.selector()}});
 }
 

@@ -127,7 +127,7 @@ std::optional<std::string> parse_proxy(const std::string& url) {
   // A delimiter that is not escaped in a password would end the host in it.
   if (url.find('@', end) != std::string::npos) return std::nullopt;
   std::string authority = url.substr(begin, end - begin);
-  // As in Go, the last '@' ends the user; libcurl takes the first one.
+  // The last '@' ends the user, by Go's rules; libcurl takes the first one.
   for (std::size_t at = authority.find('@'); at < authority.rfind('@'); at = authority.find('@', at))
     authority.replace(at, 1, "%40");
   const std::unique_ptr<CURLU, void (*)(CURLU*)> parts(curl_url(), curl_url_cleanup);

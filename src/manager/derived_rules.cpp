@@ -11,10 +11,6 @@ namespace {
 
 using detail::OperatorPlace;
 
-bool has(const std::vector<std::string>& words, const char* word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
-
 bool writes(const std::string& verb) {
   return verb == "update" || verb == "patch" || verb == "delete";
 }
@@ -140,7 +136,7 @@ RecordedElsewhere add_recorded(ManifestPart& part, const std::vector<Access>& ac
 std::vector<PolicyRule> with_reads(std::vector<PolicyRule> rules) {
   const std::vector<PolicyRule> rights = single_rights(rules);
   for (const PolicyRule& listed : rights) {
-    if (!has(listed.verbs, "list") || !listed.names.empty()) continue;
+    if (listed.verbs[0] != "list" || !listed.names.empty()) continue;
     const std::string& resource = listed.resources[0];
     const bool written = std::any_of(rights.begin(), rights.end(), [&](const PolicyRule& right) {
       const std::string& other = right.resources[0];

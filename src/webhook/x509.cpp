@@ -196,7 +196,9 @@ http::TlsPair make_serving(const http::TlsPair& authority, const std::vector<std
   add_extension(self, issuer.get(), NID_basic_constraints, "critical,CA:FALSE");
   add_extension(self, issuer.get(), NID_key_usage, "critical,digitalSignature");
   add_extension(self, issuer.get(), NID_ext_key_usage, "serverAuth");
-  add_extension(self, issuer.get(), NID_authority_key_identifier, "keyid");
+  // RFC 5280 wants it of every authority; Go and OpenSSL take those without it.
+  if (X509_get0_subject_key_id(issuer.get()) != nullptr)
+    add_extension(self, issuer.get(), NID_authority_key_identifier, "keyid");
   add_extension(self, issuer.get(), NID_subject_alt_name, alternative_names(names));
   require(X509_sign(self, signer.get(), digest_for(signer.get())) > 0, "signature");
   return to_pem(self, key.get());

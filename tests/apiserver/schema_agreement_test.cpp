@@ -55,7 +55,7 @@ struct Values {
 EVENKEEL_FIELDS(Values, flag, int8, int16, int32, int64, uint8, uint16, uint32, uint64, narrow, wide, text,
                 mode, duration, time, micro_time, quantity, port, bytes, free)
 
-// The same as plain members, in lists and in maps.
+// Plain members, lists and maps of such values.
 struct Collections {
   Values nested = {};
   ek::Duration wait = std::chrono::seconds{5};
@@ -286,8 +286,9 @@ class SchemaAgreement : public ::testing::Test {
   int refused = 0;
 };
 
-// What the decoder takes beyond the schema: line breaks in base64, as Go does; quantities that are numbers
-// with a fraction, which no integer-or-string admits; unsigned integers that an API server cannot hold.
+// Values that the decoder takes beyond the schema: line breaks in base64, as Go does; quantities that are
+// numbers with a fraction, which no integer-or-string admits; unsigned integers that an API server cannot
+// hold.
 bool is_tolerated(std::string_view field, const Json& value) {
   if (field == "bytes") return value.is_string() && value.as_string().find('\n') != std::string::npos;
   if (field == "quantity" || field == "limits") return value.is_number();

@@ -137,7 +137,7 @@ TEST_F(Files, AReplacementThatIsGivenUpLeavesNothing) {
 TEST_F(Files, AReplacementNamesTheReasonOfAFailure) {
   EXPECT_EQ(refusal(path("no/a"), "text"), "No such file or directory");
   fs::create_directory(path("a.new"));
-  EXPECT_EQ(refusal(path("a"), "text"), "File exists");
+  EXPECT_EQ(refusal(path("a"), "text"), path("a.new") + ": Is a directory");
   fs::create_directories(path("b/inner"));
   EXPECT_EQ(refusal(path("b"), "text"), "Is a directory");
   EXPECT_FALSE(fs::exists(path("b.new")));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/shown_text.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,7 @@ using detail::bounded_text;
 using detail::LineBreaks;
 using detail::shown_text;
 
-std::string quoted(std::string_view text) {
+std::string in_json(std::string_view text) {
   std::string out;
   append_json_string(out, text);
   return out;
@@ -65,23 +66,23 @@ TEST(ShownText, CutsAtACharacterAndTellsTheSize) {
   EXPECT_EQ(shown_text(std::string(1'000'000, 'x')).size(), limits::shown_bytes + 19);
 }
 
-// What is hidden in a text is hidden in JSON, too, and the other way round.
+// A character is escaped in a text if and only if it is escaped in JSON.
 TEST(ShownText, AgreesWithJsonForEveryCharacter) {
   std::size_t hidden = 0;
   for (char32_t code = 1; code < 0x10000; ++code) {
     if (code >= 0xd800 && code < 0xe000) continue;
     const std::string text = utf8(code);
     const bool is_shown = shown_text(text) == text;
-    EXPECT_EQ(is_shown, !detail::is_hidden(code)) << code;
+    EXPECT_EQ(is_shown, !detail::is_hidden(code)) << static_cast<std::uint32_t>(code);
     if (code == '"' || code == '\\') continue;
-    EXPECT_EQ(quoted(text) == "\"" + text + "\"", is_shown) << code;
+    EXPECT_EQ(in_json(text) == "\"" + text + "\"", is_shown) << static_cast<std::uint32_t>(code);
     hidden += is_shown ? 0 : 1;
   }
   EXPECT_EQ(hidden, 31U + 33U + 3U + 7U + 4U);
 }
 
 TEST(ShownText, JsonHasTheSameCharactersAsEscapes) {
-  EXPECT_EQ(quoted("a\x1b\x7f\u009b\u202e\n\u00fc\xff"), "\"a\\u001b\\u007f\\u009b\\u202e\\n\u00fc\ufffd\"");
+  EXPECT_EQ(in_json("a\x1b\x7f\u009b\u202e\n\u00fc\xff"), "\"a\\u001b\\u007f\\u009b\\u202e\\n\u00fc\ufffd\"");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accesses of requests, their record, and the rules that grant them.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>

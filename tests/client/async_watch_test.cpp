@@ -320,15 +320,15 @@ TEST_F(AsyncWatchConcurrency, TheStopTokenEndsIt) {
 TEST_F(AsyncWatchConcurrency, ItsStartCallsNoListener) {
   std::stop_source stop;
   stop.request_stop();
-  Mutex own;
+  const auto own = std::make_shared<Mutex>();  // the listener may unlock it after the test has ended
   auto hears = listener();
-  hears.on_end = [&, add = hears.on_end](const auto& error) {
-    MutexLock lock(own);
+  hears.on_end = [own, add = hears.on_end](const auto& error) {
+    MutexLock lock(*own);
     add(error);
   };
-  own.lock();
+  own->lock();
   call = start_watch<Widget>(client->with({.stop = stop.get_token()}), {}, hears);
-  own.unlock();
+  own->unlock();
   EXPECT_EQ(heard.next(), "end: watch Widget: cancelled");
 }
 

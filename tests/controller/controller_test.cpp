@@ -125,7 +125,8 @@ TEST_F(ControllerTest, WithoutGateAnEventDuringTheBackOffContinuesTheLadder) {
   runs.wait_for(1);
   clock->wait_for_waiters(1);
   clock->advance(3ms);
-  change("a");
+  const WireObject same = wire_object(R"({"namespace":"ns","name":"a"})");
+  handlers[0]->on_event(updated(same, same));
   runs.wait_for(2);
   clock->wait_for_waiters(1);
   clock->advance(2ms);  // the run that was due at 5 ms is dropped

@@ -286,6 +286,9 @@ TEST_F(ExplainCore, ItsTextHasNothingThatATerminalObeys) {
   const std::string image = "\x1b]0;OWNED\x07\x1b[2J\u009b31m\u202e\r\n2026:broken";
   const std::string shown = R"(\x1b]0;OWNED\x07\x1b[2J\u009b31m\u202e\r\n2026:broken)";
   run(90s, 91s, {.kind = OutcomeKind::error, .message = image}, 1);
+  facts.queue.state = KeyState::waiting;
+  facts.queue.attempts = 1;
+  facts.queue.next_attempt = at(111s);
   Explanation e = ask();
   e.watches.push_back({.watch = image, .problem = image});
   ASSERT_TRUE(e.failure);
@@ -296,7 +299,7 @@ TEST_F(ExplainCore, ItsTextHasNothingThatATerminalObeys) {
       << text;
   EXPECT_EQ(detail::shown_text(text, text.size(), detail::LineBreaks::kept), text);
 
-  ControllerSummary summary{.verdict = image, .kind = image};
+  ControllerSummary summary{.kind = image, .verdict = image};
   summary.watches = e.watches;
   summary.running = {{.object = image, .thread = image, .cause = image}};
   summary.failing = {*e.failure};

@@ -171,6 +171,9 @@ TEST(Finalizer, OfASelectionIsWarnedOf) {
   testing::Harness harness;
   harness.add(controller_for<ConfigMap>([](Context&, const ConfigMap&) {}, {.label_selector = "app=web"})
                   .finalize(finalizer, [](Context&, const ConfigMap&) {}));
+  ConfigMap map = config();
+  map.metadata.labels["app"] = "web";
+  harness.create({map});
   harness.settle();
   EXPECT_THAT(harness.log(), Contains(HasSubstr("the controller has finalizers, and watches a selection")));
 }
@@ -327,7 +330,7 @@ TEST_F(UndecodableObject, IsATerminalErrorForAReconcilerOfKeys) {
 TEST_F(UndecodableObject, IsCleanedUpByItsMetadata) {
   std::vector<std::string> cleaned;
   add(controller_for<Bucket>([](Context&, const Bucket&) {
-      }).finalize(finalizer, [&](Context& context, const PartialObject& object) -> Result {
+      }).finalize(finalizer, [&](Context&, const PartialObject& object) -> Result {
     cleaned.push_back(object.kind + " " + key_of(object.metadata).str());
     return cleaned.size() < 2 ? requeue_after(1min) : done();
   }));

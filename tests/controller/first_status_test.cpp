@@ -70,9 +70,14 @@ std::string status_of(const testing::Harness& harness) {
   return Json::parse(harness.get<Box>(web).raw())["status"].dump();
 }
 
+/// Returns the patches, without the identity of the object.
 std::vector<std::string> bodies(const testing::Harness& harness) {
   std::vector<std::string> sent;
-  for (const testing::Write& write : harness.writes()) sent.push_back(write.sent.dump());
+  for (const testing::Write& write : harness.writes()) {
+    Json body = write.sent;
+    body.erase("metadata");
+    sent.push_back(body.dump());
+  }
   return sent;
 }
 

@@ -238,7 +238,7 @@ TEST(FlightRecorder, AgreesWithAModelOverRandomHappenings) {
     const RequestKey& key = keys[random() % keys.size()];
     const TimePoint now = at(Duration(step));
     Happening happening{
-        .key = key.hash(), .at = now, .kind = static_cast<FlightKind>(random() % 4), .text = {}};
+        .key = key.hash(), .at = now, .kind = static_cast<FlightKind>(random() % 5), .text = {}};
     switch (happening.kind) {
       case FlightKind::event:
         recorder.on_event(now, key.hash(), {}, EventFate::waits);
@@ -259,6 +259,10 @@ TEST(FlightRecorder, AgreesWithAModelOverRandomHappenings) {
           failures[key.hash()] = happening.text;
         }
         break;
+      case FlightKind::renewed:
+        recorder.on_renewed(now, key.hash());
+        failures.erase(key.hash());
+        break;
     }
     model.push_back(happening);
     if (model.size() > recorder.capacity()) model.pop_front();
@@ -268,7 +272,10 @@ TEST(FlightRecorder, AgreesWithAModelOverRandomHappenings) {
     ASSERT_EQ(recorder.lost() + model.size(), recorder.recorded());
     ASSERT_EQ(recorder.since(), model.front().at);
     const auto story = recorder.of(key.hash(), everything);
-    auto expected = model.begin();
+    // The story begins after the last record of another object of this name.
+    auto expected = std::find_if(model.rbegin(), model.rend(), [&](const Happening& h) {
+                      return h.key == key.hash() && h.kind == FlightKind::renewed;
+                    }).base();
     for (const FlightRecord& record : story) {
       expected = std::find_if(expected, model.end(), [&](const Happening& h) { return h.key == key.hash(); });
       ASSERT_NE(expected, model.end());

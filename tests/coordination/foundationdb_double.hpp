@@ -23,8 +23,8 @@ inline std::string cluster_file(std::string name, bool reachable = true) {
   for (char& letter : name) {
     if (letter == '/') letter = '-';
   }
-  const std::string file =
-      ::testing::TempDir() + "evenkeel" + std::to_string(::getpid()) + name + (reachable ? "" : "-nobody") + ".cluster";
+  const std::string file = ::testing::TempDir() + "evenkeel" + std::to_string(::getpid()) + name +
+                           (reachable ? "" : "-nobody") + ".cluster";
   static std::mutex mutex;
   static std::set<std::string> written;
   const std::scoped_lock lock(mutex);

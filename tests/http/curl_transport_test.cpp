@@ -2,12 +2,14 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <exception>
 #include <fcntl.h>
 #include <latch>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <stop_token>
 #include <string>
@@ -365,6 +367,39 @@ TEST(CurlTransportProxy, IsUsedIfGiven) {
   EXPECT_EQ(transport->fetch({.target = "/x"}).body, "by proxy");
   EXPECT_EQ(target, "http://api.invalid:8080/x");
   EXPECT_EQ(host, "api.invalid:8080");
+}
+
+/// Sets variables of the environment, of which a transport reads those of proxies when it is made.
+class Variables {
+ public:
+  using Values = std::vector<std::pair<const char*, std::string>>;
+  explicit Variables(Values values) : values_(std::move(values)) {
+    for (const auto& [name, value] : values_) setenv(name, value.c_str(), 1);
+  }
+  ~Variables() {
+    for (const auto& [name, value] : values_) unsetenv(name);
+  }
+  Variables(const Variables&) = delete;
+  Variables& operator=(const Variables&) = delete;
+
+ private:
+  const Values values_;
+};
+
+// libcurl compares NO_PROXY also with the server of an explicit proxy, and does not read HTTP_PROXY.
+TEST(CurlTransportProxy, TheEnvironmentIsReadByGosRules) {
+  ScriptedServer proxy(always(200, "by proxy"));
+  const auto body = [](std::optional<std::string> own) {
+    const auto transport =
+        make_curl_transport({.server = "http://api.invalid:8080", .proxy = std::move(own)});
+    return transport->fetch({.target = "/x"}).body;
+  };
+  const Variables everything(Variables::Values{{"NO_PROXY", "*"}, {"HTTP_PROXY", "http://127.0.0.1:1"}});
+  EXPECT_EQ(body(proxy.url()), "by proxy");
+  const Variables but_another(Variables::Values{{"NO_PROXY", "other.invalid"}, {"HTTP_PROXY", proxy.url()}});
+  EXPECT_EQ(body(std::nullopt), "by proxy");
+  const Variables but_its_port(Variables::Values{{"NO_PROXY", "*.invalid:8080"}});
+  EXPECT_THAT(error_of([&] { body(std::nullopt); }), HasSubstr("Could not resolve host: api.invalid"));
 }
 
 TEST(CurlTransportProxy, ItsPasswordIsInNoError) {

@@ -671,9 +671,10 @@ TEST_F(ManagerConcurrency, AStopLeavesItsWebhooksServedForTenSeconds) {
   const auto connection = [&] {
     const http::Response response = transport->fetch({.method = http::Method::post,
                                                       .target = "/validate-test-evenkeel-dev-v1-gadget",
+                                                      .headers = {{"Content-Type", "application/json"}},
                                                       .body = "{}",
                                                       .deadline = real_clock()->now() + 60s});
-    EXPECT_EQ(response.status, 400);  // of the function's side: the call has arrived
+    EXPECT_EQ(response.status, 400);  // it is not a review, but the call has arrived
     const std::string* found = response.headers.find("Connection");
     return found == nullptr ? std::string("stays") : *found;
   };

@@ -146,6 +146,7 @@ TEST(PrintManifests, OfRbacAloneAreTheAccountAndItsRoles) {
 // A test of rights that compares less would refuse an access that the program is granted.
 TEST(PrintManifests, OfRbacGrantThePrintedRules) {
   auto core = std::make_shared<apiserver::SharedCore>();
+  core->install("{apiVersion: v1, kind: Namespace, metadata: {name: tester-system}}");
   core->install(print({"--print-rbac"}, with_rules()).out);
   const Client client({.server = "http://core"},
                       {.transport = std::make_shared<apiserver::InProcessTransport>(core)});

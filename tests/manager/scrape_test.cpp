@@ -48,6 +48,7 @@ class ScrapeConcurrency : public ::testing::Test {
         R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"map","namespace":"default"}})");
     Config config = server.config();
     ManagerOptions options = world.options();
+    options.lifecycle.shutdown_delay = Duration::zero();  // the API server calls no webhook
     options.election = ElectionOptions{.name = "op", .namespace_ = "default", .identity = "me"};
     const auto flow_control = std::make_shared<FlowControl>(token_bucket(1000.0, 1000));
     manager.emplace(Client(config, {.log = world.log(), .flow_control = flow_control}), std::move(options));

@@ -172,9 +172,8 @@ class ApiserverTest(unittest.TestCase):
                         self.assertIn('s3cret', file.read())
                     with open(other) as file:
                         self.assertEqual(file.read(), 'kept')
-                    self.assertEqual(sorted(os.listdir(folder)), ['k', 'k.new', 'other'])
-                for path in (kubeconfig, kubeconfig + '.new'):
-                    os.unlink(path)
+                    self.assertEqual(sorted(os.listdir(folder)), ['k', 'other'])
+                os.unlink(kubeconfig)
 
     def test_asks_for_its_token_over_tls(self):
         with tempfile.TemporaryDirectory() as folder:

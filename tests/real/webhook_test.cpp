@@ -106,7 +106,8 @@ class RealWebhooks : public ::testing::Test {
   const Client client{environment().config()};
   const std::string space = tests::fresh_namespace(client);
   WebhookTarget target;
-  Manager manager{Client(environment().config()), {.name = "real"}};
+  Manager manager{Client(environment().config()),
+                  {.name = "real", .lifecycle = {.shutdown_delay = Duration::zero()}}};
   std::optional<testing::RunningManager> running;
 };
 

@@ -24,7 +24,7 @@ struct TaskJob {
   int keep = 3;
   bool paused = false;
 };
-EVENKEEL_FIELDS(TaskJob, keep, paused)
+EVENKEEL_FIELDS(TaskJob, (keep, minimum(1)), paused)
 
 struct TaskSpec {
   bool aside = false;
@@ -359,12 +359,15 @@ TEST(OperationsPlanted, NamesTheChangesThatAreNecessaryBefore) {
 
 // ---- Flags and words that stop the operator.
 
-// Does nothing while it is suspended or parked; otherwise it writes the spec into a ConfigMap.
+// Copies the spec into a ConfigMap, unless it is to stop.
 Result copy_task(Context& context, const Task& task) {
-  if (task.spec.aside || task.spec.suspend || task.spec.job.paused || task.spec.phase == Phase::parked)
-    return done();
-  std::map<std::string, std::string> data;
-  for (const auto& [name, value] : to_tree(task.spec).as_object()) data[name] = value.dump();
+  const bool stopped =
+      task.spec.aside || task.spec.suspend || task.spec.job.paused || task.spec.phase == Phase::parked;
+  std::map<std::string, std::string> data{{"stopped", stopped ? "yes" : "no"}};
+  const Json spec = to_tree(task.spec);
+  if (!stopped) {
+    for (const auto& [name, value] : spec.as_object()) data[name] = value.dump();
+  }
   context.apply(ConfigMap{.metadata = {.name = "task"}, .data = std::move(data)});
   return done();
 }
@@ -416,9 +419,9 @@ TEST(OperationsCorrect, CallsTheEnvironmentOfAnOperatorThatNeverSettles) {
 TEST(OperationsCorrect, AWarningOfAKnownKindIsNoRefusal) {
   const auto make = [] {
     return ControllerSpec(controller_for<Task>([](Context& context, const Task& task) {
-                            context.event(task, EventSeverity::warning, "RunSkipped",
-                                          "skipped at generation " +
-                                              std::to_string(task.metadata.generation));
+                            context.event(
+                                task, EventSeverity::warning, "RunSkipped",
+                                "skipped at generation " + std::to_string(task.metadata.generation));
                             return copy_task(context, task);
                           }).owns<ConfigMap>());
   };

@@ -123,7 +123,7 @@ class AuthorizedStream final : public http::Call,
     if (error_) return finish(std::exchange(error_, nullptr));
     if (!wire_) return pass_refusal(nullptr);
     held_back_ = false;
-    *refused_ = {};
+    if (refused_) *refused_ = {};
     if (auto error = caught([&] { send(*state, *std::exchange(wire_, std::nullopt)); }))
       finish(std::move(error));
   }
