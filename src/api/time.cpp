@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include <evenkeel/api/time.hpp>
+#include <evenkeel/base/duration_text.hpp>
 
 #include "api/text_type.hpp"
 

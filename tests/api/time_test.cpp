@@ -9,6 +9,7 @@
 #include <evenkeel/api/codec.hpp>
 #include <evenkeel/api/int_or_string.hpp>
 #include <evenkeel/api/time.hpp>
+#include <evenkeel/base/duration_text.hpp>
 
 namespace ek = evenkeel;
 using namespace std::chrono_literals;

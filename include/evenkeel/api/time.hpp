@@ -10,7 +10,6 @@
 #include <string_view>
 
 #include <evenkeel/api/fields.hpp>
-#include <evenkeel/base/duration_text.hpp>
 #include <evenkeel/base/time.hpp>
 
 namespace evenkeel {
