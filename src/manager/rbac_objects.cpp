@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "manager/derived_rules.hpp"
 #include "manager/manifest_plan.hpp"
 
 namespace evenkeel {
