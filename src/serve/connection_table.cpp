@@ -18,11 +18,7 @@ ConnectionTable::Admission ConnectionTable::admit(const std::string& peer) {
   } else if (connections_.size() >= per_site_) {
     admission.evicted = longest_waiting(nullptr);
   }
-  if (admission.evicted) {
-    admission.first = !evicting_;
-    evicting_ = true;
-    remove(connections_.find(*admission.evicted));
-  }
+  if (admission.evicted) remove(connections_.find(*admission.evicted));
   connections_.emplace(admission.id, Connection{.peer = peer, .waiting_since = admission.id});
   ++peers_[peer];
   return admission;
@@ -41,9 +37,7 @@ std::optional<ConnectionTable::Id> ConnectionTable::evict() {
 
 void ConnectionTable::closed(Id id) {
   const auto found = connections_.find(id);
-  if (found == connections_.end()) return;
-  remove(found);
-  if (connections_.size() <= std::min(per_site_, per_peer_) / 2) evicting_ = false;
+  if (found != connections_.end()) remove(found);
 }
 
 void ConnectionTable::remove(Connections::iterator connection) {

@@ -27,9 +27,6 @@ class ConnectionTable {
     Id id = 0;
     std::optional<Id> evicted = {};  ///< A connection to close; it is already removed from the table.
     Eviction reason = Eviction::site_full;
-    /// True for the first eviction since the site had at most half as many connections as the smaller limit
-    /// allows; such evictions are logged.
-    bool first = false;
   };
 
   /// Both limits must be at least 1; a limit per peer above that of the site has no effect.
@@ -62,7 +59,6 @@ class ConnectionTable {
   const std::size_t per_site_;
   const std::size_t per_peer_;
   std::uint64_t sequence_ = 0;
-  bool evicting_ = false;
   Connections connections_;
   std::map<std::string, std::size_t> peers_;
 };

@@ -22,6 +22,7 @@
 #include <evenkeel/serve/server.hpp>
 
 #include "base/limits.hpp"
+#include "base/repeated_line.hpp"
 #include "serve/body_budget.hpp"
 #include "serve/connection_table.hpp"
 #include "serve/listener.hpp"
@@ -35,6 +36,7 @@ namespace http {
 
 using detail::ErrorCode;
 using detail::Tcp;
+using evenkeel::detail::RepeatedLine;
 
 namespace {
 
@@ -69,18 +71,9 @@ std::size_t connections_of_site(const ServerOptions& options, std::size_t sites)
 }
 
 // Decides which lines about a state that comes and goes are logged: the first, and one a minute.
-class Repetition {
- public:
-  bool is_due() {
-    const auto now = std::chrono::steady_clock::now();
-    if (last_ && now - *last_ < std::chrono::minutes{1}) return false;
-    last_ = now;
-    return true;
-  }
-
- private:
-  std::optional<std::chrono::steady_clock::time_point> last_;
-};
+bool is_due(RepeatedLine& line) {
+  return line.on_line(std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now())) > 0;
+}
 
 // Runs functions on the server's thread while there is one.
 class Mailbox {
@@ -232,9 +225,10 @@ class Server::Impl final {
     detail::ConnectionTable table;
     std::map<detail::ConnectionTable::Id, std::shared_ptr<detail::Session>> sessions;
     std::set<detail::ConnectionTable::Id> in_review;  // those whose access is being reviewed
-    Repetition accept_problems;
+    RepeatedLine accept_problems;
     bool tells_recovery = false;  // the problem was logged
-    ConnectionCounts counts;      // guarded by the server's mutex_
+    RepeatedLine evictions;
+    ConnectionCounts counts;  // guarded by the server's mutex_
   };
 
   /// The handler behind one connection of a site.
@@ -295,7 +289,7 @@ class Server::Impl final {
     bodies_.on_arrived(&session, size);
     while (detail::Session* const excess = bodies_.next_excess()) {
       bodies_.on_freed(excess);
-      if (full_of_bodies_.is_due())
+      if (is_due(full_of_bodies_))
         options_.log.warn("too many bytes of requests wait; the longest arriving ones are refused",
                           {{"limit", limits::server_bodies}});
       if (excess == &session) return false;
@@ -383,7 +377,7 @@ class Server::Impl final {
 
   void evict(Serving& at, const detail::ConnectionTable::Admission& admission, const std::string& peer) {
     const bool of_peer = admission.reason == detail::Eviction::peer_full;
-    if (admission.first) {
+    if (is_due(at.evictions)) {
       options_.log.warn("too many connections; the longest waiting ones are closed",
                         {{"url", url(at)},
                          {"limit", of_peer ? "of one peer" : "of the address"},
@@ -441,7 +435,7 @@ class Server::Impl final {
         options_.log.info("connections are accepted again", {{"url", url(at)}});
       return true;
     }
-    if (at.accept_problems.is_due()) {
+    if (is_due(at.accept_problems)) {
       at.tells_recovery = true;
       options_.log.error("connections cannot be accepted; retrying",
                          {{"url", url(at)}, {"error", problem.message()}});
@@ -491,7 +485,7 @@ class Server::Impl final {
   boost::asio::steady_timer drain_limit_{context_};
   bool draining_ = false;  // used on the server's thread, like the next two
   detail::BodyBudget<detail::Session> bodies_{limits::server_bodies};
-  Repetition full_of_bodies_;
+  RepeatedLine full_of_bodies_;
   mutable Mutex mutex_;
   std::thread thread_;
   Workers workers_;

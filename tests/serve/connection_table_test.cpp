@@ -2,8 +2,6 @@
 // Choice of the connection that is evicted for a new one.
 #include "serve/connection_table.hpp"
 
-#include <vector>
-
 #include <gtest/gtest.h>
 
 #include "serve/body_budget.hpp"
@@ -93,37 +91,6 @@ TEST(ConnectionTable, APeerAtItsLimitGivesUpOneOfItsOwn) {
   }
   EXPECT_EQ(table.of_peer("greedy"), 2u);
   EXPECT_EQ(table.of_peer("other"), 1u);
-}
-
-TEST(ConnectionTable, OnlyTheFirstEvictionIsLogged) {
-  ConnectionTable table(4, 4);
-  std::vector<ConnectionTable::Id> open;
-  for (const char* peer : {"a", "b", "c", "d"}) open.push_back(table.admit(peer).id);
-  EXPECT_TRUE(table.admit("e").first);
-  EXPECT_FALSE(table.admit("f").first);
-  table.closed(open[2]);
-  open.push_back(table.admit("g").id);
-  EXPECT_FALSE(table.admit("h").first);  // three of four is more than half
-  table.closed(open[3]);
-  table.closed(open[4]);
-  for (const char* peer : {"i", "j", "k", "l"}) {
-    const auto more = table.admit(peer);
-    if (more.evicted) {
-      EXPECT_FALSE(more.first) << peer;
-    }
-  }
-}
-
-TEST(ConnectionTable, AfterATimeWithFewConnectionsTheNextEvictionIsTheFirstAgain) {
-  ConnectionTable table(2, 2);
-  const auto first = table.admit("a").id;
-  const auto second = table.admit("b").id;
-  const auto third = table.admit("c");
-  EXPECT_TRUE(third.first);
-  EXPECT_EQ(third.evicted, first);
-  table.closed(second);
-  table.admit("d");
-  EXPECT_TRUE(table.admit("e").first);
 }
 
 TEST(ConnectionTable, WhatHasLeftIsIgnored) {

@@ -589,6 +589,23 @@ TEST_F(ServerTest, TheLongestWaitingConnectionGivesWayToANewOne) {
   }
 }
 
+// Otherwise clients that come and go in large numbers write a line each time.
+TEST_F(ServerTest, AnAddressThatFillsAgainAndAgainIsLoggedOnceAMinute) {
+  serve({}, {.max_connections = 2});
+  for (int flood = 0; flood < 3; ++flood) {
+    const std::uint64_t before = server_->connection_counts(0).accepted;
+    std::deque<RawClient> silent;
+    for (std::size_t i = 1; i <= 3; ++i) {
+      silent.emplace_back(server_->port(0));
+      await("a connection", [&] { return server_->connection_counts(0).accepted == before + i; });
+    }
+    silent.clear();
+    await("no connection", [this] { return server_->connections() == 0; });
+  }
+  EXPECT_EQ(server_->connection_counts(0).evicted_site_full, 3u);
+  EXPECT_EQ(log_->lines().size(), 1u);
+}
+
 TEST_F(ServerTest, AnAnswerMakesAConnectionYoungAgain) {
   serve({}, {.max_connections = 2});
   RawClient asking = client();
