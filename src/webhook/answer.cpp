@@ -8,6 +8,7 @@
 
 #include "base/caught.hpp"
 #include "base/limits.hpp"
+#include "base/shown_text.hpp"
 #include "webhook/review.hpp"
 
 namespace evenkeel {
@@ -15,7 +16,7 @@ inline namespace v0 {
 namespace {
 
 Status failure_status(int code, const char* reason, const char* what) {
-  return {.code = code, .reason = reason, .message = what};
+  return {.code = code, .reason = reason, .message = detail::bounded_text(what)};
 }
 
 // Null if the function changes nothing.

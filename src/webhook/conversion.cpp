@@ -8,6 +8,7 @@
 
 #include "base/caught.hpp"
 #include "base/limits.hpp"
+#include "base/shown_text.hpp"
 #include "webhook/review.hpp"
 
 namespace evenkeel {
@@ -52,6 +53,10 @@ const Conversion& conversion_of(const std::vector<Conversion>& conversions, cons
 
 Json success() {
   return Json::object({{"status", "Success"}});
+}
+
+Json failed(const std::string& failure) {
+  return Json::object({{"status", "Failure"}, {"message", detail::bounded_text(failure)}});
 }
 
 Json convert_all(const std::vector<Conversion>& conversions, const Json& objects, std::string_view desired) {
@@ -125,10 +130,10 @@ Json answer_conversion_review(const std::vector<Conversion>& conversions, const 
     response["convertedObjects"] = convert_all(conversions, objects, desired.as_string());
   } catch (const Error& error) {
     failure = error.what();
-    response["result"] = Json::object({{"status", "Failure"}, {"message", failure}});
+    response["result"] = failed(failure);
   } catch (...) {
     failure = detail::foreign_exception;
-    response["result"] = Json::object({{"status", "Failure"}, {"message", failure}});
+    response["result"] = failed(failure);
   }
   return Json::object({{"apiVersion", "apiextensions.k8s.io/v1"},
                        {"kind", conversion_review},

@@ -7,6 +7,7 @@
 #include <evenkeel/webhook/answer.hpp>
 
 #include "api/bounded_json.hpp"
+#include "base/shown_text.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -78,7 +79,7 @@ http::Response json_answer(const Json& document) {
 http::Response text_answer(int code, const std::string& text) {
   return {.status = code,
           .headers = {{"Content-Type", "text/plain; charset=utf-8"}},
-          .body = std::to_string(code) + " " + text + "\n"};
+          .body = std::to_string(code) + " " + bounded_text(text) + "\n"};
 }
 
 Json status_document(const Status& status) {

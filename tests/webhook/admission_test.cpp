@@ -11,6 +11,7 @@
 #include <evenkeel/webhook/answer.hpp>
 #include <evenkeel/webhook/webhook.hpp>
 
+#include "base/limits.hpp"
 #include "website.hpp"
 
 namespace evenkeel::webhook_tests {
@@ -231,6 +232,22 @@ TEST(AdmissionReview, RefusesABodyAboveSevenMebibytes) {
   const auto answer = post(webhook(), WebhookVerb::validate, std::string(max_review_size + 1, ' '));
   EXPECT_EQ(answer.status, 413);
   EXPECT_EQ(answer.body, "413 a body of 7340033 bytes is above the limit of 7340032\n");
+}
+
+TEST(AdmissionReview, QuotesLittleOfALongReview) {
+  const std::string kind(100'000, 'k');
+  const auto answer = post(webhook(), WebhookVerb::validate,
+                           R"({"apiVersion":"admission.k8s.io/v1","kind":")" + kind + "\"}");
+  const std::string start =
+      "AdmissionReview: expected AdmissionReview of admission.k8s.io/v1, found \"" + kind;
+  EXPECT_EQ(answer.body, "400 " + start.substr(0, limits::shown_bytes) + "... (100099 bytes)\n");
+
+  const Webhook throws = webhook_for<Website>().validates(
+      [&](const Validation<Website>&) -> ValidationResult { throw std::runtime_error(kind); });
+  AdmissionRequest request{.resource = ResourceId(Website::resource)};
+  request.object = Json::parse(document);
+  const AdmissionResponse response = evenkeel::admit(throws, WebhookVerb::validate, request);
+  EXPECT_EQ(response.status.message, kind.substr(0, limits::shown_bytes) + "... (100000 bytes)");
 }
 
 // The values of a review take a multiple of its bytes.

@@ -7,6 +7,7 @@
 #include <evenkeel/webhook/configuration.hpp>
 #include <evenkeel/webhook/conversion.hpp>
 
+#include "base/limits.hpp"
 #include "website.hpp"
 
 namespace evenkeel::webhook_tests {
@@ -91,6 +92,16 @@ TEST(Conversion, NamesAVersionThatItDoesNotHave) {
   EXPECT_EQ(failure,
             "Website default/web: demo.example.com/v1 to demo.example.com/v2: there is no conversion of "
             "this kind");
+}
+
+TEST(Conversion, QuotesLittleOfALongReview) {
+  const std::string version(100'000, 'v');
+  std::string failure;
+  const Json answer =
+      answer_conversion_review({websites()}, review(Json::array({old_site()}), version.c_str()), failure);
+  const std::string start = "Website default/web: demo.example.com/v1 to " + version;
+  EXPECT_EQ(answer["response"]["result"]["message"].as_string(),
+            start.substr(0, limits::shown_bytes) + "... (" + std::to_string(failure.size()) + " bytes)");
 }
 
 TEST(Conversion, RefusesAnOldReview) {
