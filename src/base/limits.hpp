@@ -44,6 +44,8 @@ inline constexpr std::size_t list_bytes = 2UL << 30;
 
 /// Maximum bytes of all request bodies that a server of the operator has received and not answered. Bodies of
 /// up to `uncounted_body` bytes do not count: requests of ordinary size are served while others are refused.
+/// After a larger review free memory is returned to the system; threads keep that of smaller ones for the
+/// next.
 inline constexpr std::size_t server_bodies = 64UL << 20;
 inline constexpr std::size_t uncounted_body = 64UL << 10;
 
@@ -52,10 +54,6 @@ inline constexpr std::size_t uncounted_body = 64UL << 10;
 /// most values: one for each twelve bytes.
 inline constexpr std::size_t admission_values = 200'000;
 inline constexpr std::size_t conversion_values = 600'000;
-
-/// Size of a request body from which on free memory is returned to the system once it is answered. Threads
-/// keep the memory of smaller ones for the next.
-inline constexpr std::size_t large_body = 1UL << 20;
 
 /// Maximum size of an answer of a trace collector, of a member of an etcd cluster (a page of
 /// EtcdStoreOptions::page_entries, or a frame of a watch), and of an operator to `evenkeel explain`.

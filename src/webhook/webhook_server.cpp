@@ -207,7 +207,7 @@ class WebhookServer::Impl {
                     }
                     if (leaving && leaving()) response.headers.set("Connection", "close");
                     meter->ended(path, response.status, clock->now() - began);
-                    if (call.request.body.size() >= limits::large_body) detail::return_free_memory();
+                    if (call.request.body.size() > limits::uncounted_body) detail::return_free_memory();
                     return response;
                   },
                   {.access = http::RouteAccess::anyone,
