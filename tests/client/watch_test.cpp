@@ -42,7 +42,9 @@ class WatchTest : public ::testing::Test {
   WatchTest() {
     // Each connection is fed by the next entry of `connections`; without one it stays silent.
     transport->on_stream = [this](const http::Request&, Stream& stream) {
-      if (next_connection < connections.size()) connections[next_connection++](stream);
+      if (next_connection >= connections.size()) return;
+      const auto feed = connections[next_connection++];  // a copy: the test may replace them meanwhile
+      feed(stream);
     };
   }
   static std::function<void(Stream&)> feed(std::string text, bool end = true, int status = 200) {

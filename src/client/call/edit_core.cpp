@@ -228,14 +228,15 @@ std::unique_ptr<CallCore> apply_core(const ResourceId& resource, Json document, 
   PatchOptions patch{.subresource = std::move(subresource), .force = options.force};
   const ObjectKey key{metadata["namespace"].string_or(""), metadata["name"].string_or("")};
   if (patch.subresource == "status") {
-    Json part = Json::object({{"apiVersion", document["apiVersion"]}, {"kind", document["kind"]}});
+    const Json& whole = document;  // to read a member must not add it, which would move the metadata
+    Json part = Json::object({{"apiVersion", whole["apiVersion"]}, {"kind", whole["kind"]}});
     part["metadata"]["name"] = key.name;
     for (const char* name : {"namespace", "uid", "resourceVersion"}) {
       if (Json* value = metadata.find(name)) part["metadata"][name] = std::move(*value);
     }
     if (Json* status = document.find("status")) part["status"] = std::move(*status);
     document = std::move(part);
-    const bool was_read = !std::as_const(document).at({"metadata", "uid"}).string_or("").empty();
+    const bool was_read = !whole.at({"metadata", "uid"}).string_or("").empty();
     if (was_read) return std::make_unique<ApplyCore>(resource, std::move(document), patch, answer);
     document["metadata"].erase("resourceVersion");
   }
