@@ -880,6 +880,7 @@ TEST_F(ClientCompletions, AStreamDoesNotKeepTheClient) {
   last.reset();
   EXPECT_EQ(own.use_count(), 1);
   own->streams.front()->respond(401);  // its credentials would be recorded as rejected
+  own->streams.front()->end();
 }
 
 TEST_F(ClientCompletions, ListsCanBeCancelledBetweenPages) {
