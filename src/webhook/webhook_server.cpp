@@ -14,6 +14,7 @@
 #include "base/free_memory.hpp"
 #include "base/limits.hpp"
 #include "base/repeated_line.hpp"
+#include "webhook/large_reviews.hpp"
 #include "webhook/taken_path.hpp"
 #include "webhook/webhook_meter.hpp"
 #include "webhook/x509.hpp"
@@ -191,23 +192,33 @@ class WebhookServer::Impl {
           });
   }
 
+  /// Answers a review once its size permits it. A function of a webhook may read what needs a conversion, so
+  /// these do not wait for each other.
+  http::Response in_turn(detail::WebhookKind kind, const http::Request& request, const Answer& answer,
+                         std::string& failure) {
+    const bool converts = kind == detail::WebhookKind::conversion;
+    const detail::LargeReview turn(converts ? large_conversions_ : large_admissions_, request.body.size());
+    http::Response response = answer(request, failure);
+    if (request.body.size() > limits::uncounted_body) detail::return_free_memory();
+    return response;
+  }
+
   void serve(const std::string& path, detail::WebhookKind kind, Answer answer) {
     meter_->add(path);
     const auto failures = std::make_shared<Failures>(log_, path);
     server_.route(site, path,
-                  [meter = meter_, clock = clock_, failures, path, kind, leaving = is_leaving_,
+                  [this, meter = meter_, clock = clock_, failures, path, kind, leaving = is_leaving_,
                    answer = std::move(answer)](const http::ServerCall& call) {
                     meter->began(path);
                     const TimePoint began = clock->now();
                     std::string failure;
-                    http::Response response = answer(call.request, failure);
+                    http::Response response = in_turn(kind, call.request, answer, failure);
                     if (!failure.empty()) {
                       if (response.status == 200) meter->threw(kind);
                       failures->on_failure(failure, response.status == 200, began);
                     }
                     if (leaving && leaving()) response.headers.set("Connection", "close");
                     meter->ended(path, response.status, clock->now() - began);
-                    if (call.request.body.size() > limits::uncounted_body) detail::return_free_memory();
                     return response;
                   },
                   {.access = http::RouteAccess::anyone,
@@ -222,6 +233,8 @@ class WebhookServer::Impl {
   const std::function<bool()> is_leaving_;
   const std::shared_ptr<detail::WebhookMeter> meter_ = std::make_shared<detail::WebhookMeter>();
   std::atomic<bool> listening_ = false;
+  detail::LargeReviews large_admissions_;
+  detail::LargeReviews large_conversions_;
   mutable Mutex mutex_;
   http::TlsPair pair_ EVENKEEL_GUARDED_BY(mutex_);
   std::string authorities_ EVENKEEL_GUARDED_BY(mutex_);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <future>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -32,6 +33,7 @@
 #include "../support/resident_memory.hpp"
 #include "../support/sanitized.hpp"
 #include "today.hpp"
+#include "webhook/large_reviews.hpp"
 #include "webhook/x509.hpp"
 #include "website.hpp"
 
@@ -195,6 +197,37 @@ TEST(WebhookServerConcurrency, KeepsNoMemoryOfLargeReviews) {
     for (int i = 0; i < 24; ++i) ASSERT_EQ(transport->fetch(http::Request(request)).status, 200);
     EXPECT_LT(growth.mebibytes(), 100u) << request.body.size();
   }
+}
+
+// Regression: each worker parsed a review of megabytes at the same time as all others.
+TEST(LargeReviewsConcurrency, AreAnsweredWithinABudgetInTheOrderOfTheirArrival) {
+  using detail::LargeReview;
+  constexpr std::size_t most = detail::LargeReviews::bytes_at_once;
+  detail::LargeReviews all;
+  std::optional<LargeReview> first(std::in_place, all, most / 2);
+  std::optional<LargeReview> second(std::in_place, all, most / 2);
+  std::vector<std::string> order;
+  std::promise<void> leave;
+  std::thread large([&] {
+    const LargeReview mine(all, 7 * most);
+    order.emplace_back("large");
+    leave.get_future().wait();
+  });
+  await("the large one", [&] { return all.waiting() == 1; });
+  std::thread next([&] {
+    const LargeReview mine(all, limits::uncounted_body + 1);
+    order.emplace_back("next");
+  });
+  await("the next one", [&] { return all.waiting() == 2; });
+  { const LargeReview small(all, limits::uncounted_body); }
+  first.reset();
+  EXPECT_EQ(all.waiting(), 2U) << "half of the budget is taken";
+  second.reset();
+  await("the turn of the large one", [&] { return all.waiting() == 1; });
+  leave.set_value();
+  large.join();
+  next.join();
+  EXPECT_THAT(order, ::testing::ElementsAre("large", "next"));
 }
 
 // Regression: an endless chunk extension or trailer took memory without end on this port, too.
