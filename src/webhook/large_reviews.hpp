@@ -16,8 +16,9 @@ namespace detail {
 
 /// The turns of reviews whose bodies are large: the values of a review take up to sixty times its bytes.
 /// Those that are answered at once have at most `bytes_at_once` together, or one is alone. First come, first
-/// served; bodies of up to limits::uncounted_body bytes do not wait.
-/// Thread safety: all members may be called concurrently.
+/// served; bodies of up to limits::uncounted_body bytes do not wait. A wait has no time limit of its own: it
+/// ends with the turns before it.
+/// Thread safety: all members may be called concurrently. Lifetime: outlives every LargeReview.
 class LargeReviews {
  public:
   static constexpr std::size_t bytes_at_once = 1UL << 20;
@@ -52,7 +53,7 @@ class LargeReviews {
   std::size_t in_progress_ EVENKEEL_GUARDED_BY(mutex_) = 0;  // bytes
 };
 
-/// A turn: the constructor waits for it, the destructor ends it.
+/// A turn: the constructor waits for it, the destructor ends it. `size` is that of the body, in bytes.
 class LargeReview {
  public:
   LargeReview(LargeReviews& all, std::size_t size)
