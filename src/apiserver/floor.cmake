@@ -7,8 +7,8 @@ set(apiserver_sources)
 
 # Texts and their formats: pure functions, independent of resources.
 list(APPEND apiserver_sources
-  text/block_yaml.cpp text/certificate_text.cpp text/formats.cpp text/identity.cpp text/json_path.cpp text/json_problem.cpp text/member_path.cpp
-  text/regular_expression.cpp text/timestamps.cpp text/yaml_document.cpp)
+  text/block_yaml.cpp text/certificate_text.cpp text/formats.cpp text/identity.cpp text/ip_address.cpp text/json_path.cpp text/json_problem.cpp text/member_path.cpp
+  text/regular_expression.cpp text/time_zone.cpp text/timestamps.cpp text/url.cpp text/yaml_document.cpp)
 
 # Schemas of kinds: defaulting, pruning, validation, CEL.
 list(APPEND apiserver_sources
@@ -16,9 +16,10 @@ list(APPEND apiserver_sources
   schema/builtin_validation_access.cpp schema/builtin_validation_container.cpp
   schema/builtin_validation_network.cpp schema/builtin_validation_pod.cpp
   schema/builtin_validation_resources.cpp schema/builtin_validation_service.cpp
-  schema/builtin_validation_storage.cpp schema/builtin_warnings.cpp schema/cel.cpp schema/cel_functions.cpp
-  schema/cel_kubernetes.cpp
-  schema/cel_parser.cpp schema/cel_time.cpp schema/cel_validation.cpp schema/decode_error.cpp
+  schema/builtin_validation_storage.cpp schema/builtin_warnings.cpp schema/cel.cpp schema/cel_check.cpp
+  schema/cel_format.cpp schema/cel_kubernetes.cpp schema/cel_library.cpp schema/cel_lists.cpp schema/cel_network.cpp
+  schema/cel_operators.cpp schema/cel_parser.cpp schema/cel_strings.cpp schema/cel_time.cpp
+  schema/cel_time_functions.cpp schema/cel_type.cpp schema/cel_validation.cpp schema/cel_value.cpp schema/decode_error.cpp
   schema/defaults.cpp schema/field_error.cpp schema/metadata_validation.cpp
   schema/name_rules.cpp schema/pruning.cpp schema/schema.cpp schema/schema_reader.cpp
   schema/schema_validation.cpp schema/status_error.cpp schema/strict_fields.cpp schema/structural.cpp

@@ -28,7 +28,7 @@ void cel(std::string_view input) {
     std::int64_t left[2] = {50'000, 50'000};
     for (int i = 0; i < 2; ++i) {
       try {
-        results[i] = expression.evaluate(variables, left[i]).data().dump();
+        results[i] = expression.evaluate(variables, left[i]).to_json().dump();
         check(left[i] >= 0, "a result is within its budget");
         check(results[i].size() < 10'000'000, "a result is bounded by its budget");
       } catch (const apiserver::CelError& error) {

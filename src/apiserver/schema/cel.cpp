@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "apiserver/schema/cel_kubernetes.hpp"
+#include "apiserver/schema/cel_library.hpp"
 #include "apiserver/schema/cel_node.hpp"
 
 namespace evenkeel {
@@ -36,14 +38,51 @@ std::string unescaped(const std::string& name) {
   return result;
 }
 
+using Type = CelValue::Type;
+
 bool truth(const CelValue& value) {
-  if (value.type != CelValue::Type::json || !value.data().is_bool()) throw CelError("no such overload");
+  if (value.type != Type::json || !value.data().is_bool()) no_overload();
   return value.data().as_bool();
 }
 
 // Source: cel-go common/cost.go ListCreateBaseCost, MapCreateBaseCost.
 constexpr std::int64_t list_cost = 10;
 constexpr std::int64_t map_cost = 30;
+
+/// Returns the value of a member of a map or object.
+std::optional<CelValue> find_field(const CelValue& target, const std::string& name) {
+  if (!is_map(target)) no_overload();
+  const bool is_object = target.schema != nullptr && !target.schema->properties.empty();
+  if (target.type != Type::map) {
+    auto member = cel_find(target, cel_text(unescaped(name)));
+    // A field that is null counts as absent.
+    if (member && is_object && member->type == Type::json && member->data().is_null()) return std::nullopt;
+    if (member) return member;
+  }
+  return is_object ? std::nullopt : cel_find(target, cel_text(name));
+}
+
+/// Returns an item of a list or the value of a key; std::nullopt if there is none.
+std::optional<CelValue> find_index(const CelValue& target, const CelValue& place) {
+  if (is_map(target)) return cel_find(target, place);
+  if (!is_list(target)) no_overload();
+  const bool is_int = place.type == Type::json && place.data().is_integer();
+  if (!is_int && place.type != Type::uint) no_overload();
+  const std::int64_t at = is_int ? place.data().as_integer() : place.number;
+  if (at < 0 || static_cast<std::size_t>(at) >= cel_count(target)) return std::nullopt;
+  if (target.type == Type::list) return (*target.parts)[static_cast<std::size_t>(at)];
+  return cel_value_of(target.json, target.data()[static_cast<std::size_t>(at)],
+                      target.schema == nullptr ? nullptr : target.schema->items);
+}
+
+/// Adds a key and its value. Throws CelError if the map has the key.
+void insert_entry(CelValue::Parts& entries, CelValue key, CelValue value) {
+  for (std::size_t i = 0; i < entries.size(); i += 2) {
+    if (entries[i] == key) throw CelError("insert failed: key " + cel_string_of(key) + " already exists");
+  }
+  entries.push_back(std::move(key));
+  entries.push_back(std::move(value));
+}
 
 class Evaluation {
  public:
@@ -58,17 +97,19 @@ class Evaluation {
       case CelNode::Kind::name:
         return variable(node.text);
       case CelNode::Kind::field:
-        return field(visit(*node.children[0]), node.text);
+        return field(node);
       case CelNode::Kind::has:
-        return CelValue::of(Json(find(visit(*node.children[0]), node.text).has_value()));
+        return has(node);
       case CelNode::Kind::index:
-        return index(visit(*node.children[0]), visit(*node.children[1]));
+        return index(node);
       case CelNode::Kind::call:
         return call(node);
       case CelNode::Kind::list:
         return list(node);
       case CelNode::Kind::map:
         return map(node);
+      case CelNode::Kind::maybe:
+        return visit(*node.children[0]);
       case CelNode::Kind::loop:
         return loop(node);
       case CelNode::Kind::choice:
@@ -78,105 +119,111 @@ class Evaluation {
       case CelNode::Kind::disjunction:
         return logical(node, true);
     }
-    throw CelError("no such overload");
+    no_overload();
   }
 
  private:
+  /// A turn of a loop: the values of its variables.
+  struct Turn {
+    CelValue first;
+    CelValue second;
+  };
+
   CelValue variable(const std::string& name) const {
     const auto local = locals_.find(name);
     if (local != locals_.end()) return local->second;
     const auto known = variables_.find(name);
     if (known != variables_.end()) return known->second;
-    static constexpr std::string_view types[] = {"int",  "uint", "double",    "bool", "string",
-                                                 "list", "map",  "null_type", "bytes"};
-    if (std::find(std::begin(types), std::end(types), name) != std::end(types)) {
-      CelValue type = CelValue::of(Json(name));
-      type.type = CelValue::Type::type_name;
+    if (is_cel_type(name)) {
+      CelValue type = cel_text(name);
+      type.type = Type::type_name;
       return type;
     }
     throw CelError("undeclared reference to '" + name + "' (in container '')");
   }
 
-  static std::optional<CelValue> find(const CelValue& target, const std::string& name) {
-    if (target.type != CelValue::Type::json || !target.data().is_object()) throw CelError("no such overload");
-    for (const std::string& candidate : {unescaped(name), name}) {
-      if (const Json* member = target.data().find(candidate)) {
-        const Schema* schema = target.schema == nullptr ? nullptr : target.schema->member(candidate);
-        return cel_value_of(target.json, *member, schema);
-      }
+  /// Returns the member that `find` gives for a value; that of an optional is an optional.
+  template <class Find>
+  static CelValue selected(const CelValue& target, bool optional, const std::string& place,
+                           const Find& find) {
+    if (target.type == Type::optional) {
+      if (target.parts->empty()) return target;
+      return cel_optional(find(target.parts->front()));
     }
-    return std::nullopt;
+    std::optional<CelValue> member = find(target);
+    if (optional) return cel_optional(std::move(member));
+    if (!member) throw CelError((is_list(target) ? "index out of bounds: " : "no such key: ") + place);
+    return *std::move(member);
   }
 
-  static CelValue field(const CelValue& target, const std::string& name) {
-    if (auto member = find(target, name)) return *std::move(member);
-    throw CelError("no such key: " + name);
+  CelValue field(const CelNode& node) {
+    return selected(visit(*node.children[0]), node.optional, node.text,
+                    [&](const CelValue& target) { return find_field(target, node.text); });
   }
 
-  static CelValue index(const CelValue& target, const CelValue& place) {
-    if (target.type != CelValue::Type::json) throw CelError("no such overload");
-    const Json& data = target.data();
-    if (data.is_object() && place.data().is_string()) {
-      const std::string& name = place.data().as_string();
-      const Json* member = data.find(name);
-      if (member == nullptr) throw CelError("no such key: " + name);
-      return cel_value_of(target.json, *member,
-                          target.schema == nullptr ? nullptr : target.schema->member(name));
-    }
-    if (!data.is_array() || !place.data().is_integer()) throw CelError("no such overload");
-    const std::int64_t at = place.data().as_integer();
-    if (at < 0 || static_cast<std::size_t>(at) >= data.size())
-      throw CelError("index out of bounds: " + std::to_string(at));
-    return cel_value_of(target.json, data[static_cast<std::size_t>(at)],
-                        target.schema == nullptr ? nullptr : target.schema->items);
+  CelValue has(const CelNode& node) {
+    const CelValue target = visit(*node.children[0]);
+    if (target.type != Type::optional) return cel_bool(find_field(target, node.text).has_value());
+    return cel_bool(!target.parts->empty() && find_field(target.parts->front(), node.text));
+  }
+
+  CelValue index(const CelNode& node) {
+    const CelValue target = visit(*node.children[0]);
+    const CelValue place = visit(*node.children[1]);
+    const Json shown = place.to_json();
+    if (target.type == Type::map) spend(budget_, static_cast<std::int64_t>(cel_count(target) / 10));
+    return selected(target, node.optional, shown.is_string() ? shown.as_string() : shown.dump(),
+                    [&](const CelValue& container) { return find_index(container, place); });
   }
 
   CelValue call(const CelNode& node) {
-    if (node.receiver && node.children.size() == 1 && node.children[0]->kind == CelNode::Kind::name &&
-        node.children[0]->text == "format")
-      return named_format(node.text);
     std::vector<CelValue> arguments;
-    for (const auto& child : node.children) arguments.push_back(visit(*child));
-    if (node.receiver && arguments[0].type == CelValue::Type::optional)
-      return optional_call(node.text, arguments);
+    for (const auto& child : node.children) {
+      arguments.push_back(visit(*child));
+      // The alternative to an optional that has a value is not evaluated.
+      if (node.receiver && arguments[0].type == Type::optional && !arguments[0].parts->empty()) {
+        if (node.text == "or") return arguments[0];
+        if (node.text == "orValue") return arguments[0].parts->front();
+      }
+    }
     return call_cel(node.text, node.receiver, arguments, budget_);
   }
 
-  /// oldSelf of rules with optionalOldSelf.
-  static CelValue optional_call(const std::string& name, const std::vector<CelValue>& arguments) {
-    CelValue inner = arguments[0];
-    inner.type = CelValue::Type::json;
-    const bool present = inner.json != nullptr;
-    if (name == "hasValue") return CelValue::of(Json(present));
-    if (name == "orValue" && arguments.size() == 2) return present ? inner : arguments[1];
-    if (name != "value") throw CelError("no such overload");
-    if (!present) throw CelError("optional.none() dereference");
-    return inner;
+  /// Returns the value of an item of a list or map literal; std::nullopt if it is optional and has none.
+  std::optional<CelValue> item(const CelNode& node) {
+    CelValue value = visit(node);
+    if (node.kind == CelNode::Kind::maybe) {
+      if (value.type != Type::optional) no_overload();
+      if (value.parts->empty()) return std::nullopt;
+      value = CelValue(value.parts->front());
+    }
+    spend(budget_, copy_cost(value));
+    return value;
   }
 
   CelValue list(const CelNode& node) {
     spend(budget_, list_cost);
-    Json items = Json::array();
-    for (const auto& child : node.children) items.push_back(copied(visit(*child)));
-    return CelValue::of(std::move(items));
+    CelValue::Parts items;
+    for (const auto& child : node.children) {
+      if (auto value = item(*child)) items.push_back(*std::move(value));
+    }
+    return cel_list(std::move(items));
   }
 
   CelValue map(const CelNode& node) {
     spend(budget_, map_cost);
-    std::map<std::string, Json> members;
+    CelValue::Parts entries;
     for (std::size_t i = 0; i + 1 < node.children.size(); i += 2) {
-      const Json key = copied(visit(*node.children[i]));
-      members[key.is_string() ? key.as_string() : key.dump()] = copied(visit(*node.children[i + 1]));
+      CelValue key = *item(*node.children[i]);
+      auto value = item(*node.children[i + 1]);
+      if (value) insert(entries, std::move(key), *std::move(value));
     }
-    Json result = Json::object();
-    for (auto& [name, value] : members) result[name] = std::move(value);
-    return CelValue::of(std::move(result));
+    return CelValue::of(Type::map, std::move(entries));
   }
 
-  /// Returns a copy of the data of a value, counting its cost.
-  Json copied(const CelValue& value) {
-    spend(budget_, copy_cost(value.data()));
-    return value.data();
+  void insert(CelValue::Parts& entries, CelValue key, CelValue value) {
+    spend(budget_, static_cast<std::int64_t>(entries.size() / 20));
+    insert_entry(entries, std::move(key), std::move(value));
   }
 
   /// && and ||: an error on one side is ignored if the other side determines the result.
@@ -184,83 +231,129 @@ class Evaluation {
     std::optional<CelError> error;
     for (const auto& child : node.children) {
       try {
-        if (truth(visit(*child)) == deciding) return CelValue::of(Json(deciding));
+        if (truth(visit(*child)) == deciding) return cel_bool(deciding);
       } catch (const CelError& problem) {
         if (budget_ < 0) throw;
         if (!error) error = problem;
       }
     }
     if (error) throw *error;
-    return CelValue::of(Json(!deciding));
+    return cel_bool(!deciding);
   }
 
-  /// Returns the elements of a list, or the keys of a map.
-  std::vector<CelValue> elements(const CelValue& range) {
-    std::vector<CelValue> result;
-    if (range.type != CelValue::Type::json) throw CelError("no such overload");
-    spend(budget_, static_cast<std::int64_t>(range.data().size()));
-    if (range.data().is_array()) {
-      for (const Json& item : range.data().as_array())
-        result.push_back(
-            cel_value_of(range.json, item, range.schema == nullptr ? nullptr : range.schema->items));
-    } else if (range.data().is_object()) {
-      for (const auto& [name, value] : range.data().as_object()) result.push_back(CelValue::of(Json(name)));
-    } else {
-      throw CelError("no such overload");
+  /// Returns the turns of a loop: with one variable, the items of a list or the keys of a map; with two,
+  /// index and item or key and value.
+  std::vector<Turn> turns(const CelValue& range, bool two) {
+    if (!is_list(range) && !is_map(range)) no_overload();
+    spend(budget_, static_cast<std::int64_t>(cel_count(range)));
+    std::vector<Turn> result;
+    if (is_map(range)) {
+      CelValue::Parts entries = cel_entries(range);
+      for (std::size_t i = 0; i < entries.size(); i += 2)
+        result.push_back({std::move(entries[i]), std::move(entries[i + 1])});
+      return result;
     }
+    CelValue::Parts items = cel_items(range);
+    for (std::size_t i = 0; i < items.size(); ++i)
+      result.push_back(two ? Turn{CelValue::of(Json(i)), std::move(items[i])}
+                           : Turn{std::move(items[i]), {}});
     return result;
   }
 
   CelValue loop(const CelNode& node) {
-    const std::vector<CelValue> range = elements(visit(*node.children[0]));
-    const auto before = locals_.find(node.variable);
-    const std::optional<CelValue> hidden =
-        before == locals_.end() ? std::nullopt : std::optional(before->second);
-    const auto restore = [&] {
-      locals_.erase(node.variable);
-      if (hidden) locals_[node.variable] = *hidden;
-    };
+    const CelValue range = visit(*node.children[0]);
+    const bool of_optional = node.text == "optMap" || node.text == "optFlatMap";
+    if (of_optional) {
+      if (range.type != Type::optional) no_overload();
+      if (range.parts->empty()) return range;
+    }
+    const std::vector<Turn> all =
+        of_optional ? std::vector<Turn>{{range.parts->front(), {}}} : turns(range, !node.second.empty());
+    const auto hidden = locals_;
     try {
-      CelValue result =
-          node.text == "filter" || node.text == "map" ? collect(node, range) : decide(node, range);
-      restore();
+      CelValue result = looped(node, range, all);
+      locals_ = hidden;
       return result;
     } catch (...) {
-      restore();
+      locals_ = hidden;
       throw;
     }
   }
 
-  CelValue collect(const CelNode& node, const std::vector<CelValue>& range) {
-    Json result = Json::array();
-    for (const CelValue& element : range) {
-      locals_[node.variable] = element;
-      if (node.text == "filter") {
-        if (truth(visit(*node.children[1]))) result.push_back(copied(element));
-      } else if (node.children.size() < 3 || truth(visit(*node.children[2]))) {
-        result.push_back(copied(visit(*node.children[1])));
-      }
-    }
-    return CelValue::of(std::move(result));
+  void enter(const CelNode& node, const Turn& turn) {
+    locals_[node.variable] = turn.first;
+    if (!node.second.empty()) locals_[node.second] = turn.second;
   }
 
-  CelValue decide(const CelNode& node, const std::vector<CelValue>& range) {
+  CelValue looped(const CelNode& node, const CelValue& range, const std::vector<Turn>& all) {
+    const std::string& macro = node.text;
+    if (macro == "all" || macro == "exists" || macro == "existsOne") return decide(node, all);
+    if (macro == "sortBy") {
+      const std::vector<CelValue> keyed{range, collect(node, all)};
+      return call_cel("@sortByAssociatedKeys", true, keyed, budget_);
+    }
+    if (macro.starts_with("opt")) {
+      enter(node, all[0]);
+      CelValue value = visit(*node.children[1]);
+      if (macro == "optMap") return cel_optional(std::move(value));
+      if (value.type != Type::optional) no_overload();
+      return value;
+    }
+    return macro.starts_with("transformMap") ? collect_map(node, all) : collect(node, all);
+  }
+
+  /// Returns the result of the body in each turn that the filter lets pass; for "filter", the items.
+  CelValue collect(const CelNode& node, const std::vector<Turn>& all) {
+    CelValue::Parts result;
+    for (const Turn& turn : all) {
+      enter(node, turn);
+      if (node.text == "filter") {
+        if (!truth(visit(*node.children[1]))) continue;
+        spend(budget_, copy_cost(turn.first));
+        result.push_back(turn.first);
+      } else if (passes(node)) {
+        CelValue value = visit(*node.children[1]);
+        spend(budget_, copy_cost(value));
+        result.push_back(std::move(value));
+      }
+    }
+    return cel_list(std::move(result));
+  }
+
+  bool passes(const CelNode& node) { return node.children.size() < 3 || truth(visit(*node.children[2])); }
+
+  CelValue collect_map(const CelNode& node, const std::vector<Turn>& all) {
+    CelValue::Parts result;
+    for (const Turn& turn : all) {
+      enter(node, turn);
+      if (!passes(node)) continue;
+      CelValue value = visit(*node.children[1]);
+      spend(budget_, copy_cost(value));
+      CelValue::Parts added =
+          node.text == "transformMap" ? CelValue::Parts{turn.first, std::move(value)} : cel_entries(value);
+      for (std::size_t i = 0; i < added.size(); i += 2)
+        insert(result, std::move(added[i]), std::move(added[i + 1]));
+    }
+    return CelValue::of(Type::map, std::move(result));
+  }
+
+  CelValue decide(const CelNode& node, const std::vector<Turn>& all) {
     std::size_t holds = 0;
     std::optional<CelError> error;
-    for (const CelValue& element : range) {
-      locals_[node.variable] = element;
+    for (const Turn& turn : all) {
+      enter(node, turn);
       try {
         const bool yes = truth(visit(*node.children[1]));
         if (yes) ++holds;
-        if (node.text == "all" && !yes) return CelValue::of(Json(false));
-        if (node.text == "exists" && yes) return CelValue::of(Json(true));
+        if (node.text == "all" && !yes) return cel_bool(false);
+        if (node.text == "exists" && yes) return cel_bool(true);
       } catch (const CelError& problem) {
-        if (budget_ < 0 || node.text == "exists_one") throw;
+        if (budget_ < 0 || node.text == "existsOne") throw;
         error = problem;
       }
     }
     if (error) throw *error;
-    return CelValue::of(Json(node.text == "all" || (node.text == "exists_one" && holds == 1)));
+    return cel_bool(node.text == "all" || (node.text == "existsOne" && holds == 1));
   }
 
   const CelExpression::Variables& variables_;
@@ -275,37 +368,6 @@ bool speaks_of(const CelNode& node, std::string_view variable) {
 }
 
 }  // namespace
-
-const Json& CelValue::data() const {
-  static const Json none;
-  if (type == Type::duration || type == Type::timestamp) throw CelError("no such overload");
-  return json == nullptr ? none : *json;
-}
-
-bool CelValue::operator==(const CelValue& other) const {
-  if (type != other.type) return false;
-  if (type == Type::duration || type == Type::timestamp) return nanoseconds == other.nanoseconds;
-  return data() == other.data();
-}
-
-void spend(std::int64_t& budget, std::int64_t cost) {
-  budget = cost > budget ? -1 : budget - cost;
-  if (budget < 0) throw CelError("operation cancelled: actual cost limit exceeded");
-}
-
-std::int64_t copy_cost(const Json& value) {
-  std::int64_t cost = 1;
-  if (value.is_string()) cost += text_cost(value.as_string().size());
-  if (value.is_array())
-    for (const Json& item : value.as_array()) cost += copy_cost(item);
-  if (value.is_object())
-    for (const auto& [name, member] : value.as_object()) cost += text_cost(name.size()) + copy_cost(member);
-  return cost;
-}
-
-std::int64_t match_cost(std::size_t subject, std::size_t pattern, std::size_t states) {
-  return text_cost(subject + 1) * static_cast<std::int64_t>((std::max(pattern, states) + 3) / 4);
-}
 
 CelExpression::CelExpression(std::string_view text) : root_(parse_cel(text)) {}
 

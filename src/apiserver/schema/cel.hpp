@@ -13,6 +13,7 @@
 #include <evenkeel/api/json.hpp>
 #include <evenkeel/base/error.hpp>
 
+#include "apiserver/schema/cel_type.hpp"
 #include "apiserver/schema/schema.hpp"
 
 namespace evenkeel {
@@ -26,18 +27,40 @@ class CelError : public Error {
   using Error::Error;
 };
 
-/// A value during evaluation. JSON values share ownership of the document that they are part of.
+/// A value during evaluation. Values from a document share ownership of it.
 struct CelValue {
-  enum class Type : std::uint8_t { json, duration, timestamp, type_name, optional, special };
+  enum class Type : std::uint8_t {
+    json,  ///< null, booleans, int, double, strings; lists and maps from a document
+    uint,
+    bytes,
+    list,
+    map,
+    duration,
+    timestamp,
+    type_name,
+    optional,
+    special,  ///< Kubernetes' own types: IP addresses, quantities and others
+  };
+  using Parts = std::vector<CelValue>;
 
   Type type = Type::json;
-  /// `special` are Kubernetes' own types (cel_kubernetes.hpp).
-  std::shared_ptr<const Json> json = {};  ///< For json; the name for type_name; null for an empty optional.
-  std::int64_t nanoseconds = 0;           ///< For duration, and for timestamp since 1970.
-  const Schema* schema = nullptr;         ///< For json, if known.
+  /// Data of json, bytes and type_name; for special {"type": ..., "text": ...}.
+  std::shared_ptr<const Json> json = {};
+  /// The items of a list; keys and values of a map, alternating; the value of an optional, if it has one.
+  std::shared_ptr<const Parts> parts = {};
+  std::int64_t number = 0;         ///< Nanoseconds of a duration, seconds since 1970, bits of a uint.
+  std::int32_t nanoseconds = 0;    ///< For timestamp.
+  const Schema* schema = nullptr;  ///< For json and list, if known.
 
   static CelValue of(Json value) { return {.json = std::make_shared<const Json>(std::move(value))}; }
+  static CelValue of(Type type, Parts parts) {
+    return {.type = type, .parts = std::make_shared<const Parts>(std::move(parts))};
+  }
+  /// Returns the data of a value that has some, null for others.
   const Json& data() const;
+  /// Returns the value as JSON: times, bytes and special values are texts, an optional is its value.
+  Json to_json() const;
+  /// Compares as CEL does: numbers by value, lists of type set and map without their order.
   bool operator==(const CelValue& other) const;
 };
 
@@ -57,6 +80,9 @@ class CelExpression {
   CelValue evaluate(const Variables& variables, std::int64_t& budget) const;
   /// Returns true if the expression refers to this variable.
   bool uses(std::string_view variable) const;
+  /// Returns the type of the result. Throws CelError with the position of the first reference that is not
+  /// declared and of the first call that no function accepts.
+  CelType check(const CelTypes& variables) const;
 
  private:
   std::shared_ptr<const CelNode> root_;

@@ -1,175 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kubernetes' extensions of CEL: quantities, URLs, IP addresses, CIDRs, semantic versions and named formats.
-// Source: apiserver pkg/cel/library.
-#include "apiserver/schema/cel_kubernetes.hpp"
-
+// Functions for quantities, semantic versions and named formats. Source: apiserver
+// pkg/cel/library/quantity.go, semverlib.go, format.go.
 #include <algorithm>
-#include <arpa/inet.h>
 #include <array>
-#include <cmath>
+#include <charconv>
 #include <cstdint>
-#include <cstdlib>
-#include <map>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <evenkeel/api/quantity.hpp>
+
+#include "apiserver/schema/cel_library.hpp"
 #include "apiserver/schema/name_rules.hpp"
-#include "apiserver/text/regular_expression.hpp"
+#include "apiserver/text/formats.hpp"
+#include "apiserver/text/url.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 namespace {
 
-using Arguments = std::span<const CelValue>;
-using Type = CelValue::Type;
+// Quantities.
 
-/// Values of Kubernetes' own types are represented as {"type": ..., "text": ...}.
-CelValue special(const char* type, const std::string& text) {
-  CelValue value = CelValue::of(Json::object({{"type", type}, {"text", text}}));
-  value.type = Type::special;
-  return value;
+Quantity quantity(const CelCall& call, std::size_t at = 0) {
+  if (call[at].data().is_integer()) return call.whole(at);
+  return Quantity::parse(cel_special_text(call[at])).value_or(Quantity());
 }
 
-bool is(const CelValue& value, std::string_view type) {
-  return value.type == Type::special && value.data()["type"] == Json(type);
+CelValue parse_quantity(const CelCall& call) {
+  if (!Quantity::parse(call.text(0)))
+    throw CelError(
+        "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
+  return cel_special("kubernetes.Quantity", call.text(0));
 }
 
-std::string text_of(const CelValue& value) {
-  if (value.type == Type::special) return value.data()["text"].string_or("");
-  if (value.type != Type::json || !value.data().is_string()) throw CelError("no such overload");
-  return value.data().as_string();
+CelValue quantity_value(const Quantity& quantity) {
+  return cel_special("kubernetes.Quantity", quantity.str());
 }
 
-CelValue yes(bool value) {
-  return CelValue::of(Json(value));
+/// Returns the value if it is an integer of 64 bits.
+std::optional<std::int64_t> integer_in(const Quantity& quantity) {
+  const std::int64_t value = quantity.value();
+  return Quantity(value) == quantity ? std::optional(value) : std::nullopt;
 }
 
-// Quantities: a decimal number and a suffix.
-
-std::optional<double> quantity(const std::string& text) {
-  static constexpr std::array<std::pair<std::string_view, double>, 14> suffixes{{{"", 1},
-                                                                                 {"n", 1e-9},
-                                                                                 {"u", 1e-6},
-                                                                                 {"m", 1e-3},
-                                                                                 {"k", 1e3},
-                                                                                 {"M", 1e6},
-                                                                                 {"G", 1e9},
-                                                                                 {"T", 1e12},
-                                                                                 {"Ki", 1024.0},
-                                                                                 {"Mi", 1048576.0},
-                                                                                 {"Gi", 1073741824.0},
-                                                                                 {"Ti", 1099511627776.0},
-                                                                                 {"P", 1e15},
-                                                                                 {"Pi", 1125899906842624.0}}};
-  std::size_t end = text.find_first_not_of("+-0123456789.");
-  if (end == std::string::npos) end = text.size();
-  const std::string digits = text.substr(0, end);
-  const std::size_t sign = digits.find_last_of("+-");
-  if (digits.find_first_of("0123456789") == std::string::npos || (sign != std::string::npos && sign != 0) ||
-      std::count(digits.begin(), digits.end(), '.') > 1)
-    return std::nullopt;
-  const std::string_view suffix = std::string_view(text).substr(end);
-  if (suffix.size() > 1 && (suffix[0] == 'e' || suffix[0] == 'E') &&
-      suffix.substr(1).find_first_not_of("+-0123456789") == std::string_view::npos)
-    return std::strtod(text.c_str(), nullptr);
-  for (const auto& [name, factor] : suffixes)
-    if (name == suffix) return std::strtod(digits.c_str(), nullptr) * factor;
-  return std::nullopt;
+CelValue as_integer(const CelCall& call) {
+  const auto value = integer_in(quantity(call));
+  if (!value) throw CelError("cannot convert value to integer");
+  return cel_int(*value);
 }
 
-double quantity_of(const CelValue& value) {
-  if (!is(value, "kubernetes.Quantity")) throw CelError("no such overload");
-  return quantity(text_of(value)).value_or(0);
+int compared(const Quantity& a, const Quantity& b) {
+  return a < b ? -1 : a > b ? 1 : 0;
 }
 
-// IP addresses and CIDRs.
-
-struct Address {
-  int family = 4;
-  std::array<unsigned char, 16> bytes = {};
-  std::size_t size() const { return family == 4 ? 4 : 16; }
-};
-
-std::optional<Address> address(const std::string& text) {
-  Address out;
-  if (inet_pton(AF_INET, text.c_str(), out.bytes.data()) == 1) return out;
-  out.family = 6;
-  if (text.find('.') == std::string::npos && inet_pton(AF_INET6, text.c_str(), out.bytes.data()) == 1)
-    return out;
-  return std::nullopt;
+CelValue plus(const CelCall& call) {
+  return quantity_value(quantity(call) + quantity(call, 1));
 }
-
-struct Range {
-  Address address = {};
-  int bits = 0;
-};
-
-std::optional<Range> range(const std::string& text) {
-  const std::size_t slash = text.find('/');
-  if (slash == std::string::npos || slash + 1 == text.size() || text.size() > slash + 4) return std::nullopt;
-  const auto base = address(text.substr(0, slash));
-  const std::string bits = text.substr(slash + 1);
-  if (!base || bits.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
-  const int count = std::atoi(bits.c_str());
-  if (count > static_cast<int>(base->size()) * 8) return std::nullopt;
-  return Range{*base, count};
-}
-
-bool contains(const Range& range, const Address& one) {
-  if (one.family != range.address.family) return false;
-  for (int bit = 0; bit < range.bits; ++bit) {
-    const auto at = static_cast<std::size_t>(bit / 8);
-    const int mask = 0x80 >> (bit % 8);
-    if ((one.bytes[at] & mask) != (range.address.bytes[at] & mask)) return false;
-  }
-  return true;
-}
-
-bool starts_with_bytes(const Address& one, std::initializer_list<unsigned char> bytes) {
-  return std::equal(bytes.begin(), bytes.end(), one.bytes.begin());
-}
-
-bool is_loopback(const Address& one) {
-  if (one.family == 4) return one.bytes[0] == 127;
-  return starts_with_bytes(one, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
-}
-
-// URLs.
-
-struct Url {
-  std::string scheme, host, path, query;
-};
-
-std::optional<Url> url(const std::string& text) {
-  Url out;
-  std::string rest = text.substr(0, text.find('#'));
-  if (rest.empty() || rest.find_first_of(" \t\n") != std::string::npos) return std::nullopt;
-  if (const std::size_t mark = rest.find('?'); mark != std::string::npos) {
-    out.query = rest.substr(mark + 1);
-    rest.resize(mark);
-  }
-  if (const std::size_t colon = rest.find("://"); colon != std::string::npos && colon > 0) {
-    out.scheme = rest.substr(0, colon);
-    rest.erase(0, colon + 3);
-    const std::size_t slash = std::min(rest.find('/'), rest.size());
-    out.host = rest.substr(0, slash);
-    out.host.erase(0, out.host.rfind('@') + 1);
-    out.path = rest.substr(slash);
-    return out;
-  }
-  if (!rest.starts_with('/')) return std::nullopt;
-  out.path = rest;
-  return out;
-}
-
-std::string port_of(const std::string& host) {
-  const std::size_t colon = host.rfind(':');
-  return colon == std::string::npos || host.find(']', colon) != std::string::npos ? ""
-                                                                                  : host.substr(colon + 1);
+CelValue minus(const CelCall& call) {
+  return quantity_value(quantity(call) - quantity(call, 1));
 }
 
 // Semantic versions.
@@ -179,36 +70,95 @@ struct Semver {
   std::vector<std::string> before = {};  // pre-release identifiers
 };
 
-bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-}
-
-std::vector<std::string> split(const std::string& text, char separator) {
+std::vector<std::string> split(const std::string& text, char separator, std::size_t most = SIZE_MAX) {
   std::vector<std::string> out;
   for (std::size_t from = 0;;) {
-    const std::size_t found = text.find(separator, from);
+    const std::size_t found = out.size() + 1 == most ? std::string::npos : text.find(separator, from);
     out.push_back(text.substr(from, found - from));
     if (found == std::string::npos) return out;
     from = found + 1;
   }
 }
 
-std::optional<Semver> semver(const std::string& text) {
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+std::optional<std::uint64_t> number_in(const std::string& text) {
+  std::uint64_t value = 0;
+  const bool fits = is_number(text) && (text.size() == 1 || text[0] != '0') &&
+                    std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc();
+  return fits ? std::optional(value) : std::nullopt;
+}
+
+/// Returns true for identifiers of letters, digits and hyphens.
+bool is_identifier(const std::string& text) {
+  constexpr std::string_view allowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-0123456789";
+  return !text.empty() && text.find_first_not_of(allowed) == std::string::npos;
+}
+
+/// Source: github.com/blang/semver/v4 Parse.
+std::optional<Semver> parse_semver(const std::string& text) {
   Semver out;
-  const std::string plain = text.substr(0, text.find('+'));
+  const std::size_t plus = text.find('+');
+  if (plus != std::string::npos)
+    for (const std::string& part : split(text.substr(plus + 1), '.'))
+      if (!is_identifier(part)) return std::nullopt;
+  const std::string plain = text.substr(0, plus);
   const std::size_t dash = plain.find('-');
   const std::vector<std::string> parts = split(plain.substr(0, dash), '.');
   if (parts.size() != 3) return std::nullopt;
   for (std::size_t i = 0; i < 3; ++i) {
-    if (!is_number(parts[i]) || (parts[i].size() > 1 && parts[i][0] == '0') || parts[i].size() > 19)
-      return std::nullopt;
-    out.numbers[i] = std::stoull(parts[i]);
+    const auto number = number_in(parts[i]);
+    if (!number) return std::nullopt;
+    out.numbers.at(i) = *number;
   }
   if (dash == std::string::npos) return out;
   out.before = split(plain.substr(dash + 1), '.');
   for (const std::string& part : out.before)
-    if (part.empty()) return std::nullopt;
+    if (!is_identifier(part) || (is_number(part) && !number_in(part))) return std::nullopt;
   return out;
+}
+
+/// Returns "v01.2" as "1.2.0"; std::nullopt if it is too short for its suffix.
+/// Source: apiserver pkg/cel/library/semverlib.go normalizeAndParse.
+std::optional<std::string> normalized(std::string text) {
+  if (text.starts_with('v')) text.erase(0, 1);
+  std::vector<std::string> parts = split(text, '.', 3);
+  for (std::string& part : parts) {
+    if (part.size() < 2) continue;
+    part.erase(0, std::min(part.find_first_not_of('0'), part.size()));
+    if (part.empty() || !is_number(part.substr(0, 1))) part.insert(0, "0");
+  }
+  if (parts.size() < 3 && parts.back().find_first_of("+-") != std::string::npos) return std::nullopt;
+  parts.resize(3, "0");
+  return parts[0] + "." + parts[1] + "." + parts[2];
+}
+
+/// Reads the first argument; the second one, if any, is true for texts to normalise.
+std::optional<Semver> semver_in(const CelCall& call) {
+  if (call.given.size() < 2 || !call[1].data().as_bool()) return parse_semver(call.text(0));
+  const auto text = normalized(call.text(0));
+  return text ? parse_semver(*text) : std::nullopt;
+}
+
+/// Versions are equal if their text without the build is.
+std::string str(const Semver& version) {
+  std::string text;
+  for (const std::uint64_t number : version.numbers)
+    text += (text.empty() ? "" : ".") + std::to_string(number);
+  for (std::size_t i = 0; i < version.before.size(); ++i) text += (i == 0 ? "-" : ".") + version.before[i];
+  return text;
+}
+
+CelValue make_semver(const CelCall& call) {
+  const auto version = semver_in(call);
+  if (!version) throw CelError("no semantic version: " + Json(call.text(0)).dump());
+  return cel_special("kubernetes.Semver", str(*version));
+}
+
+CelValue is_semver(const CelCall& call) {
+  return cel_bool(semver_in(call).has_value());
 }
 
 int compare_parts(const std::string& a, const std::string& b) {
@@ -217,7 +167,7 @@ int compare_parts(const std::string& a, const std::string& b) {
   return a < b ? -1 : a > b;
 }
 
-int compare(const Semver& a, const Semver& b) {
+int compared(const Semver& a, const Semver& b) {
   if (a.numbers != b.numbers) return a.numbers < b.numbers ? -1 : 1;
   if (a.before.empty() != b.before.empty()) return a.before.empty() ? 1 : -1;
   for (std::size_t i = 0; i < std::min(a.before.size(), b.before.size()); ++i)
@@ -225,183 +175,145 @@ int compare(const Semver& a, const Semver& b) {
   return a.before.size() < b.before.size() ? -1 : a.before.size() > b.before.size();
 }
 
-Semver semver_of(const CelValue& value) {
-  if (!is(value, "kubernetes.Semver")) throw CelError("no such overload");
-  return semver(text_of(value)).value_or(Semver{});
+Semver semver(const CelCall& call, std::size_t at = 0) {
+  return parse_semver(cel_special_text(call[at])).value_or(Semver{});
+}
+
+template <std::size_t part>
+CelValue semver_part(const CelCall& call) {
+  return cel_int(static_cast<std::int64_t>(semver(call).numbers.at(part)));
+}
+
+template <class Value, Value (*read)(const CelCall&, std::size_t)>
+int order(const CelCall& call) {
+  return compared(read(call, 0), read(call, 1));
+}
+template <class Value, Value (*read)(const CelCall&, std::size_t)>
+CelValue is_less(const CelCall& call) {
+  return cel_bool(order<Value, read>(call) < 0);
+}
+template <class Value, Value (*read)(const CelCall&, std::size_t)>
+CelValue is_greater(const CelCall& call) {
+  return cel_bool(order<Value, read>(call) > 0);
+}
+template <class Value, Value (*read)(const CelCall&, std::size_t)>
+CelValue compare_to(const CelCall& call) {
+  return cel_int(order<Value, read>(call));
 }
 
 // Named formats.
 
-std::vector<std::string> format_problems(const std::string& format, const std::string& text) {
-  if (format == "dns1123Label") return name_problems(text, NameRule::dns_label);
-  if (format == "dns1035Label") return name_problems(text, NameRule::dns_1035_label);
-  if (format == "dns1123Subdomain") return name_problems(text, NameRule::dns_subdomain);
-  if (format == "qualifiedName") return qualified_name_problems(text);
-  if (format == "labelValue") return label_value_problems(text);
-  throw CelError("no such overload");
+using Problems = std::vector<std::string>;
+
+Problems unless(bool good, const char* problem) {
+  return good ? Problems{} : Problems{problem};
 }
 
-std::optional<CelValue> make(std::string_view name, const std::string& text) {
-  const auto made = [&](const char* type, bool good, const char* what) {
-    if (!good) throw CelError(std::string("parsing ") + what + " " + Json(text).dump() + " failed");
-    return special(type, text);
-  };
-  if (name == "isQuantity") return yes(quantity(text).has_value());
-  if (name == "isURL") return yes(url(text).has_value());
-  if (name == "isIP") return yes(address(text).has_value());
-  if (name == "isCIDR") return yes(range(text).has_value());
-  if (name == "isSemver") return yes(semver(text).has_value());
-  if (name == "quantity") return made("kubernetes.Quantity", quantity(text).has_value(), "quantity");
-  if (name == "url") return made("kubernetes.URL", url(text).has_value(), "url");
-  if (name == "ip") return made("net.IP", address(text).has_value(), "ip");
-  if (name == "cidr") return made("net.CIDR", range(text).has_value(), "cidr");
-  if (name == "semver") return made("kubernetes.Semver", semver(text).has_value(), "semver");
-  return std::nullopt;
+struct NamedFormat {
+  std::string_view name;
+  Problems (*problems)(const std::string& text);
+};
+
+constexpr NamedFormat named_formats[] = {
+    {"dns1123Label", [](const std::string& text) { return name_problems(text, NameRule::dns_label); }},
+    {"dns1123LabelPrefix",
+     [](const std::string& text) { return name_problems(text, NameRule::dns_label, NamePart::prefix); }},
+    {"dns1123Subdomain",
+     [](const std::string& text) { return name_problems(text, NameRule::dns_subdomain); }},
+    {"dns1123SubdomainPrefix",
+     [](const std::string& text) { return name_problems(text, NameRule::dns_subdomain, NamePart::prefix); }},
+    {"dns1035Label", [](const std::string& text) { return name_problems(text, NameRule::dns_1035_label); }},
+    {"dns1035LabelPrefix",
+     [](const std::string& text) { return name_problems(text, NameRule::dns_1035_label, NamePart::prefix); }},
+    {"qualifiedName", [](const std::string& text) { return qualified_name_problems(text); }},
+    {"labelValue", [](const std::string& text) { return label_value_problems(text); }},
+    {"uri",
+     [](const std::string& text) { return unless(parse_request_url(text).has_value(), "invalid URI"); }},
+    {"uuid",
+     [](const std::string& text) {
+       return unless(has_format(text, "uuid"), "does not match the UUID format");
+     }},
+    {"byte", [](const std::string& text) { return unless(has_format(text, "byte"), "invalid base64"); }},
+    {"date", [](const std::string& text) { return unless(has_format(text, "date"), "invalid date"); }},
+    {"datetime",
+     [](const std::string& text) { return unless(has_format(text, "datetime"), "invalid datetime"); }},
+};
+
+const NamedFormat* format_named(std::string_view name) {
+  const auto found = std::find_if(std::begin(named_formats), std::end(named_formats),
+                                  [&](const NamedFormat& each) { return each.name == name; });
+  return found == std::end(named_formats) ? nullptr : &*found;
 }
 
-std::optional<CelValue> quantity_method(std::string_view name, Arguments given) {
-  const double self = quantity_of(given[0]);
-  if (given.size() == 1) {
-    if (name == "sign") return CelValue::of(Json(self < 0 ? -1 : self > 0 ? 1 : 0));
-    if (name == "isInteger") return yes(self == std::trunc(self));
-    if (name == "asInteger" && std::abs(self) < 9.2e18)
-      return CelValue::of(Json(static_cast<std::int64_t>(self)));
-    if (name == "asInteger") throw CelError("cannot convert value to integer");
-    if (name == "asApproximateFloat") return CelValue::of(Json(self));
-    return std::nullopt;
-  }
-  const double other = given[1].type == Type::json && given[1].data().is_integer()
-                           ? given[1].data().as_number()
-                           : quantity_of(given[1]);
-  if (name == "isLessThan") return yes(self < other);
-  if (name == "isGreaterThan") return yes(self > other);
-  if (name == "compareTo") return CelValue::of(Json(self < other ? -1 : self > other ? 1 : 0));
-  if (name == "add") return special("kubernetes.Quantity", Json(self + other).dump());
-  if (name == "sub") return special("kubernetes.Quantity", Json(self - other).dump());
-  return std::nullopt;
+CelValue format_value(std::string_view name) {
+  return cel_special("kubernetes.NamedFormat", std::string(name));
 }
 
-std::optional<CelValue> url_method(std::string_view name, const Url& self) {
-  const std::string port = port_of(self.host);
-  const std::string name_only =
-      port.empty() ? self.host : self.host.substr(0, self.host.size() - port.size() - 1);
-  if (name == "getScheme") return CelValue::of(Json(self.scheme));
-  if (name == "getHost") return CelValue::of(Json(self.host));
-  if (name == "getHostname") return CelValue::of(Json(name_only));
-  if (name == "getPort") return CelValue::of(Json(port));
-  if (name == "getEscapedPath") return CelValue::of(Json(self.path));
-  if (name != "getQuery") return std::nullopt;
-  std::map<std::string, Json> members;
-  for (const std::string& pair : self.query.empty() ? std::vector<std::string>{} : split(self.query, '&')) {
-    const std::size_t equals = std::min(pair.find('='), pair.size());
-    members[pair.substr(0, equals)].push_back(pair.substr(std::min(equals + 1, pair.size())));
-  }
-  Json query = Json::object();
-  for (auto& [name_of_values, values] : members) query[name_of_values] = std::move(values);
-  return CelValue::of(std::move(query));
+template <std::size_t at>
+CelValue format_at(const CelCall&) {
+  return format_value(named_formats[at].name);
 }
 
-std::optional<CelValue> ip_method(std::string_view name, const Address& self) {
-  const bool four = self.family == 4;
-  if (name == "family") return CelValue::of(Json(self.family));
-  if (name == "isLoopback") return yes(is_loopback(self));
-  if (name == "isUnspecified")
-    return yes(std::all_of(self.bytes.begin(), self.bytes.begin() + static_cast<std::ptrdiff_t>(self.size()),
-                           [](unsigned char byte) { return byte == 0; }));
-  if (name == "isLinkLocalUnicast")
-    return yes(four ? starts_with_bytes(self, {169, 254})
-                    : self.bytes[0] == 0xfe && (self.bytes[1] & 0xc0) == 0x80);
-  if (name == "isLinkLocalMulticast")
-    return yes(four ? starts_with_bytes(self, {224, 0, 0}) : starts_with_bytes(self, {0xff, 0x02}));
-  if (name == "isGlobalUnicast")
-    return yes(!is_loopback(self) &&
-               (four ? self.bytes[0] < 224 && self.bytes[0] != 0 : self.bytes[0] != 0xff));
-  return std::nullopt;
+CelValue named_format(const CelCall& call) {
+  if (format_named(call.text(0)) == nullptr) return cel_optional(std::nullopt);
+  return cel_optional(format_value(call.text(0)));
 }
 
-std::optional<CelValue> cidr_method(std::string_view name, Arguments given, const Range& self) {
-  if (given.size() == 1) {
-    if (name == "prefixLength") return CelValue::of(Json(self.bits));
-    if (name == "ip") return special("net.IP", text_of(given[0]).substr(0, text_of(given[0]).find('/')));
-    return std::nullopt;
-  }
-  if (name == "containsIP") {
-    const auto one = address(text_of(given[1]));
-    if (!one)
-      throw CelError("IP Address " + Json(text_of(given[1])).dump() + " parse error during conversion");
-    return yes(contains(self, *one));
-  }
-  if (name != "containsCIDR") return std::nullopt;
-  const auto other = range(text_of(given[1]));
-  if (!other) throw CelError("CIDR " + Json(text_of(given[1])).dump() + " parse error during conversion");
-  return yes(other->bits >= self.bits && contains(self, other->address));
-}
-
-std::optional<CelValue> semver_method(std::string_view name, Arguments given) {
-  const Semver self = semver_of(given[0]);
-  if (given.size() == 1) {
-    for (const auto& [part, at] : {std::pair("major", 0U), std::pair("minor", 1U), std::pair("patch", 2U)})
-      if (name == part) return CelValue::of(Json(static_cast<std::int64_t>(self.numbers.at(at))));
-    return std::nullopt;
-  }
-  const int order = compare(self, semver_of(given[1]));
-  if (name == "isLessThan") return yes(order < 0);
-  if (name == "isGreaterThan") return yes(order > 0);
-  if (name == "compareTo") return CelValue::of(Json(order));
-  return std::nullopt;
-}
-
-/// Returns the first match, or all.
-CelValue found(const std::string& subject, const std::string& pattern, bool all, std::int64_t& budget) {
-  Json matches = Json::array();
-  try {
-    const RegularExpression expression(pattern);
-    spend(budget, match_cost(subject.size(), pattern.size(), expression.size()));
-    expression.each_match(subject, [&](const RegularExpression::Match& match) {
-      matches.push_back(subject.substr(match.place, match.size));
-      spend(budget, match_cost(match.searched / 10, pattern.size(), expression.size()));
-      return all;
-    });
-  } catch (const std::invalid_argument& problem) {
-    throw CelError(problem.what());
-  }
-  if (all) return CelValue::of(std::move(matches));
-  return CelValue::of(matches.empty() ? Json("") : matches[std::size_t{0}]);
-}
-
-std::optional<CelValue> format_method(std::string_view name, Arguments given) {
-  if (name != "validate" || given.size() != 2) return std::nullopt;
-  Json problems = Json::array();
-  for (const std::string& problem : format_problems(text_of(given[0]), text_of(given[1])))
-    problems.push_back(problem);
-  CelValue result{.type = Type::optional};
-  if (!problems.empty()) result.json = std::make_shared<const Json>(std::move(problems));
-  return result;
+CelValue validate(const CelCall& call) {
+  CelValue::Parts problems;
+  for (std::string& problem : format_named(cel_special_text(call[0]))->problems(call.text(1)))
+    problems.push_back(cel_text(std::move(problem)));
+  return cel_optional(problems.empty() ? std::nullopt : std::optional(cel_list(std::move(problems))));
 }
 
 }  // namespace
 
-std::optional<CelValue> call_kubernetes(std::string_view name, bool receiver, Arguments given,
-                                        std::int64_t& budget) {
-  if (given.empty()) return std::nullopt;
-  const CelValue& self = given[0];
-  if (!receiver)
-    return given.size() == 1 && self.type == Type::json && self.data().is_string()
-               ? make(name, self.data().as_string())
-               : std::nullopt;
-  if (given.size() == 2 && (name == "find" || name == "findAll"))
-    return found(text_of(self), text_of(given[1]), name == "findAll", budget);
-  if (is(self, "kubernetes.Quantity")) return quantity_method(name, given);
-  if (is(self, "kubernetes.URL")) return url_method(name, *url(text_of(self)));
-  if (is(self, "net.IP") && given.size() == 1) return ip_method(name, *address(text_of(self)));
-  if (is(self, "net.CIDR")) return cidr_method(name, given, *range(text_of(self)));
-  if (is(self, "kubernetes.Semver")) return semver_method(name, given);
-  if (is(self, "kubernetes.NamedFormat")) return format_method(name, given);
-  return std::nullopt;
-}
-
-CelValue named_format(std::string_view name) {
-  return special("kubernetes.NamedFormat", std::string(name));
+std::span<const CelFunction> cel_kubernetes_functions() {
+  static constexpr CelFunction functions[] = {
+      {"isQuantity(string) bool",
+       [](const CelCall& call) { return cel_bool(Quantity::parse(call.text(0)).has_value()); }},
+      {"quantity(string) kubernetes.Quantity", parse_quantity},
+      {"sign(kubernetes.Quantity) int",
+       [](const CelCall& call) { return cel_int(compared(quantity(call), Quantity())); }},
+      {".isInteger(kubernetes.Quantity) bool",
+       [](const CelCall& call) { return cel_bool(integer_in(quantity(call)).has_value()); }},
+      {".asInteger(kubernetes.Quantity) int", as_integer},
+      {".asApproximateFloat(kubernetes.Quantity) double",
+       [](const CelCall& call) { return CelValue::of(Json(quantity(call).approximate())); }},
+      {".isGreaterThan(kubernetes.Quantity, kubernetes.Quantity) bool", is_greater<Quantity, quantity>},
+      {".isLessThan(kubernetes.Quantity, kubernetes.Quantity) bool", is_less<Quantity, quantity>},
+      {".compareTo(kubernetes.Quantity, kubernetes.Quantity) int", compare_to<Quantity, quantity>},
+      {".add(kubernetes.Quantity, kubernetes.Quantity) kubernetes.Quantity", plus},
+      {".add(kubernetes.Quantity, int) kubernetes.Quantity", plus},
+      {".sub(kubernetes.Quantity, kubernetes.Quantity) kubernetes.Quantity", minus},
+      {".sub(kubernetes.Quantity, int) kubernetes.Quantity", minus},
+      {"isSemver(string) bool", is_semver},
+      {"isSemver(string, bool) bool", is_semver},
+      {"semver(string) kubernetes.Semver", make_semver},
+      {"semver(string, bool) kubernetes.Semver", make_semver},
+      {".isGreaterThan(kubernetes.Semver, kubernetes.Semver) bool", is_greater<Semver, semver>},
+      {".isLessThan(kubernetes.Semver, kubernetes.Semver) bool", is_less<Semver, semver>},
+      {".compareTo(kubernetes.Semver, kubernetes.Semver) int", compare_to<Semver, semver>},
+      {".major(kubernetes.Semver) int", semver_part<0>},
+      {".minor(kubernetes.Semver) int", semver_part<1>},
+      {".patch(kubernetes.Semver) int", semver_part<2>},
+      {"format.dns1123Label() kubernetes.NamedFormat", format_at<0>},
+      {"format.dns1123LabelPrefix() kubernetes.NamedFormat", format_at<1>},
+      {"format.dns1123Subdomain() kubernetes.NamedFormat", format_at<2>},
+      {"format.dns1123SubdomainPrefix() kubernetes.NamedFormat", format_at<3>},
+      {"format.dns1035Label() kubernetes.NamedFormat", format_at<4>},
+      {"format.dns1035LabelPrefix() kubernetes.NamedFormat", format_at<5>},
+      {"format.qualifiedName() kubernetes.NamedFormat", format_at<6>},
+      {"format.labelValue() kubernetes.NamedFormat", format_at<7>},
+      {"format.uri() kubernetes.NamedFormat", format_at<8>},
+      {"format.uuid() kubernetes.NamedFormat", format_at<9>},
+      {"format.byte() kubernetes.NamedFormat", format_at<10>},
+      {"format.date() kubernetes.NamedFormat", format_at<11>},
+      {"format.datetime() kubernetes.NamedFormat", format_at<12>},
+      {"format.named(string) optional_type(kubernetes.NamedFormat)", named_format},
+      {".validate(kubernetes.NamedFormat, string) optional_type(list(string))", validate},
+  };
+  return functions;
 }
 
 }  // namespace apiserver

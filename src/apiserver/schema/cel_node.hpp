@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The syntax tree of a CEL expression, and the evaluation of its operators.
+// The syntax tree of a CEL expression.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +26,8 @@ struct CelNode {
     call,         // text(children...), or with a receiver children[0].text(children[1]...)
     list,         // [children...]
     map,          // {children[0]: children[1], ...}
-    loop,         // text = all, exists, exists_one, filter, map; children = range, body, and for map a filter
+    maybe,        // ?children[0], an item or a value of a map that is left out if it is optional.none()
+    loop,         // a macro named text; children = range, body, and for some a filter
     choice,       // children[0] ? children[1] : children[2]
     conjunction,  // children: two or more
     disjunction,
@@ -34,36 +35,27 @@ struct CelNode {
   Kind kind = Kind::literal;
   std::string text = {};
   std::string variable = {};  ///< loop.
+  std::string second = {};    ///< loop: the second variable, if any.
   bool receiver = false;      ///< call.
+  bool optional = false;      ///< field and index: .?text, [?children[1]].
   CelValue value = {};
   std::vector<std::shared_ptr<const CelNode>> children = {};
-  int height = 1;  ///< levels of nodes down to the lowest one
+  int height = 1;          ///< levels of nodes down to the lowest one
+  std::size_t column = 0;  ///< of name, field and call, from 1
 };
-
-/// Subtracts `cost` from `budget`; throws CelError if it is exceeded. Functions with large results must call
-/// it before creating them.
-void spend(std::int64_t& budget, std::int64_t cost);
-
-/// Returns the cost of traversing text of this size. Source: cel-go common/cost.go StringTraversalCostFactor.
-constexpr std::int64_t text_cost(std::size_t bytes) {
-  return static_cast<std::int64_t>((bytes + 9) / 10);
-}
-/// Returns the cost of copying a value: one for each value in it, and its strings.
-std::int64_t copy_cost(const Json& value);
-/// Returns the cost of matching: the source assumes one state for every four bytes of an expression;
-/// expressions with counts have more. Source: cel-go interpreter/runtimecost.go costCall (matches).
-std::int64_t match_cost(std::size_t subject, std::size_t pattern, std::size_t states);
 
 /// Throws CelError with the position of the problem.
 std::shared_ptr<const CelNode> parse_cel(std::string_view text);
 
-/// Calls a function or operator ("_+_", "size", "startsWith"); a receiver is the first argument. Throws
-/// CelError("no such overload") if it does not support such values. Subtracts its cost from `budget`.
-CelValue call_cel(std::string_view name, bool receiver, std::span<const CelValue> arguments,
-                  std::int64_t& budget);
+/// Returns the name of a node like "optional.of", empty if it is more than names and dots.
+std::string dotted_name(const CelNode& node);
 
-/// Returns a member or item as a value: strings whose schema has the format date-time, date or duration have
-/// those types.
+/// Returns the identifier by which expressions refer to a field, std::nullopt if they cannot: reserved words
+/// are enclosed in "__", other characters than letters have names.
+/// Source: apiserver pkg/cel/escaping.go Escape.
+std::optional<std::string> escaped_field(std::string_view name);
+
+/// Returns a member or item as a value, by the type and format of its schema.
 CelValue cel_value_of(std::shared_ptr<const Json> owner, const Json& value, const Schema* schema);
 
 }  // namespace apiserver

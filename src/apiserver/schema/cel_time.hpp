@@ -7,22 +7,36 @@
 #include <string>
 #include <string_view>
 
+#include "apiserver/schema/cel.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 
-/// Parses "1h30m", "1.5s", "-20ms" as nanoseconds; std::nullopt if it is not a duration.
-std::optional<std::int64_t> parse_duration(std::string_view text);
+inline constexpr std::int64_t nanoseconds_per_second = 1'000'000'000;
+
+/// A point in time of the years 1 to 9999.
+struct Instant {
+  std::int64_t seconds = 0;      ///< Since 1970.
+  std::int32_t nanoseconds = 0;  ///< 0 to 999,999,999.
+};
+
+/// Returns the value of a field with format duration as nanoseconds: "1h30m", and "2 days", "1w".
+/// Source: kube-openapi pkg/validation/strfmt/duration.go ParseDuration.
+std::optional<std::int64_t> parse_field_duration(std::string_view text);
 /// Formats "5400s", "0.5s".
 std::string duration_text(std::int64_t nanoseconds);
 
-/// Parses RFC 3339, or a date only, as nanoseconds since 1970; std::nullopt if it is neither.
-std::optional<std::int64_t> parse_timestamp(std::string_view text);
+/// Parses RFC 3339, or a date only; std::nullopt if it is neither.
+std::optional<Instant> parse_instant(std::string_view text);
 /// Formats "2025-01-02T03:04:05Z", with a fraction if there is one.
+std::string instant_text(Instant time);
+/// As parse_instant and instant_text, in nanoseconds since 1970; std::nullopt if they do not fit.
+std::optional<std::int64_t> parse_timestamp(std::string_view text);
 std::string timestamp_text(std::int64_t nanoseconds);
-/// Returns getFullYear, getMonth (from 0), getDate (from 1), getDayOfMonth (from 0), getDayOfWeek,
-/// getDayOfYear, getHours, getMinutes, getSeconds, getMilliseconds, in UTC; std::nullopt for other names.
-std::optional<std::int64_t> timestamp_part(std::int64_t nanoseconds, std::string_view part);
+
+CelValue cel_time(Instant time);
+Instant instant_of(const CelValue& timestamp);
 
 }  // namespace apiserver
 }  // namespace v0

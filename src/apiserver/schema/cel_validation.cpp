@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 
 #include "apiserver/schema/cel.hpp"
+#include "apiserver/schema/cel_library.hpp"
 #include "apiserver/schema/cel_node.hpp"
 
 namespace evenkeel {
@@ -166,10 +168,9 @@ class RuleCheck {
     CelExpression::Variables variables;
     variables["self"] = cel_value_of(std::make_shared<const Json>(), value, &schema);
     if (old != nullptr) variables["oldSelf"] = cel_value_of(std::make_shared<const Json>(), *old, &schema);
-    if (rule.optional_old_self) {
-      CelValue& before = variables["oldSelf"];
-      before.type = CelValue::Type::optional;
-    }
+    if (rule.optional_old_self)
+      variables["oldSelf"] =
+          cel_optional(old == nullptr ? std::nullopt : std::optional(variables["oldSelf"]));
     return variables;
   }
 
@@ -254,7 +255,71 @@ class RuleCheck {
   bool exhausted_ = false;
 };
 
+/// Returns a rule as it is shown in errors.
+std::string shown(const CelRule& rule) {
+  const bool standard = rule.reason == "FieldValueInvalid";
+  return R"({"Rule":)" + Json(rule.rule).dump() + R"(,"Message":)" + Json(rule.message).dump() +
+         R"(,"MessageExpression":)" + Json(rule.message_expression).dump() + R"(,"Reason":)" +
+         (standard ? Json() : Json(rule.reason)).dump() + R"(,"FieldPath":)" + Json(rule.field_path).dump() +
+         R"(,"OptionalOldSelf":)" + (rule.optional_old_self ? "true" : "null") + "}";
+}
+
+/// Checks the rules of a schema and of its parts, inner ones first.
+class TypeCheck {
+ public:
+  void visit(const Schema& schema, const std::string& path, bool root) {
+    if (schema.additional != nullptr) visit(*schema.additional, path + ".additionalProperties", false);
+    for (const Property& property : schema.properties)
+      visit(*property.schema, path + ".properties[" + property.name + "]", false);
+    if (schema.items != nullptr) visit(*schema.items, path + ".items", false);
+    if (!schema.constraints) return;
+    const std::vector<CelRule>& rules = schema.constraints->rules;
+    const std::string place = path + ".x-kubernetes-validations";
+    const auto self = cel_type_of(schema, root || schema.embedded_resource);
+    if (!self && !rules.empty())
+      errors.push_back(
+          {"InternalError",
+           "Internal error: internal error: failed to construct type information for "
+           "x-kubernetes-validations rules: unable to convert structural schema to CEL declarations",
+           place});
+    for (std::size_t i = 0; i < rules.size() && self; ++i)
+      check(rules[i], *self, place + "[" + std::to_string(i) + "]");
+  }
+
+  Errors errors;
+
+ private:
+  void check(const CelRule& rule, const CelType& self, const std::string& path) {
+    if (trimmed(rule.rule).empty()) return;
+    CelTypes variables{{"self", self}, {"oldSelf", self}};
+    if (rule.optional_old_self) variables["oldSelf"] = CelType::of(CelType::Kind::optional, {self});
+    const auto compile = [&](const std::string& text, CelType::Kind wanted, const char* member,
+                             const std::string& prefix, const std::string& otherwise) {
+      std::string problem = otherwise;
+      try {
+        if (CelExpression(text).check(variables).kind == wanted) return true;
+      } catch (const CelError& error) {
+        problem = prefix + "compilation failed: " + error.what();
+      }
+      errors.push_back(
+          {"FieldValueInvalid", "Invalid value: " + shown(rule) + ": " + problem, path + member});
+      return false;
+    };
+    const bool good =
+        compile(rule.rule, CelType::Kind::boolean, ".rule", "", "cel expression must evaluate to a bool");
+    if (good && !rule.message_expression.empty())
+      compile(rule.message_expression, CelType::Kind::string, ".messageExpression", "messageExpression ",
+              "messageExpression must evaluate to a string");
+  }
+};
+
 }  // namespace
+
+std::vector<FieldError> check_rule_types(const Schema& root, const std::string& path) {
+  TypeCheck check;
+  check.visit(root, path, true);
+  return std::move(check.errors);
+}
 
 bool has_rules(const Schema& root) {
   std::set<const Schema*> seen;

@@ -21,6 +21,10 @@ bool has_rules(const Schema& root);
 std::vector<FieldError> check_rules(const Json& object, const Schema& root, const Json& old,
                                     std::vector<std::string>* warnings);
 
+/// Returns the errors of rules that do not compile: syntax, references, calls and the types of results.
+/// `path` is that of the schema of a whole kind.
+std::vector<FieldError> check_rule_types(const Schema& root, const std::string& path);
+
 /// Evaluates the rules for the default at `path`, whose schema is `root`. A default is its own old value.
 std::vector<FieldError> check_rules_of_default(const Json& value, const Schema& root,
                                                const std::string& path);

@@ -205,7 +205,7 @@ class ConstructionCheck {
         errors.push_back(field_invalid(path + ".optionalOldSelf", Json(true),
                                        "may not be set if oldSelf is not used in rule"));
     } catch (const CelError&) {
-      // An invalid rule is reported on writes of objects.
+      // An invalid rule is reported with all others.
     }
   }
 };
@@ -352,6 +352,14 @@ void check_default(const Json& schema, const std::string& path, Errors& errors) 
   errors.insert(errors.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
 }
 
+/// Checks that rules compile. Source: ValidateCustomResourceDefinitionOpenAPISchema.
+void check_rules(const Json& schema, const std::string& path, Errors& errors) {
+  SchemaPool pool;
+  const Schema& object_meta = pool.add();
+  Errors found = check_rule_types(read_custom_schema(pool, schema, object_meta), path);
+  errors.insert(errors.end(), std::make_move_iterator(found.begin()), std::make_move_iterator(found.end()));
+}
+
 /// Follows a path; returns the error, if any.
 std::string follow(std::string_view path, const Json*& at) {
   while (!path.empty()) {
@@ -390,6 +398,7 @@ std::vector<FieldError> check_structural(const Json& schema, std::string_view pa
   if (construction.broken) return errors;
   StructuralCheck structural;
   structural.visit(schema, root, StructuralCheck::Place::root);
+  if (structural.errors.empty() && errors.empty()) check_rules(schema, root, errors);
   if (structural.errors.empty())
     walk(schema, root,
          [&](const Json& each, const std::string& where) { check_default(each, where, errors); });
