@@ -67,7 +67,7 @@ TEST(CelLibrary, MacrosWithTwoVariables) {
   expect_results({{"[1, 2].all(i, v, i < v)", "true"},
                   {"[1, 2].exists(i, v, i == 1 && v == 2)", "true"},
                   {"[1, 2].existsOne(i, v, v > 0)", "false"},
-                  {"[1, 2].exists_one(i, v, v > 1) && [1].existsOne(v, v == 1)", "true"},
+                  {"[1, 2].exists_one(i, v, v > 1) && [1].exists_one(v, v == 1)", "true"},
                   {"{'a': 1}.all(k, v, k == 'a' && v == 1)", "true"},
                   {"[1, 2, 3].transformList(i, v, i * v)", "[0,2,6]"},
                   {"[1, 2, 3].transformList(i, v, v > 1, i * v)", "[2,6]"},
@@ -106,7 +106,7 @@ TEST(CelLibrary, Formats) {
       {{"'%s-%d %%'.format(['a', 1])", R"("a-1 %")"},
        {"'%x %X %o %b %b'.format([255, 'hi~', 8, 5, true])", R"("ff 68697E 10 101 1")"},
        {"'%.2f %f'.format([1234567.891, 0.5])", R"("1,234,567.89 0.500000")"},
-       {"'%.3e'.format([1052.032911275])", "\"1.052\u202f×\u202f10⁰³\""},
+       {"'%.3e'.format([1052.032911275])", "\"1.052033×10⁰³\""},
        {"'%s'.format([[1, 'a', 2.5, true, null]])", R"("[1, \"a\", 2.500000, true, null]")"},
        {"'%s'.format([{'b': 1, 'a': duration('90m')}])", R"("{\"a\":duration(\"5400s\"), \"b\":1}")"},
        {"'%s %s'.format([1])", "index 1 out of range"},
@@ -130,29 +130,32 @@ TEST(CelLibrary, ListsAndSets) {
        {"[].max()", "max called on empty list"},
        {"{1: 'a', 2: 'b'}[2] + {true: 'c'}[true]", R"("bc")"},
        {"1 in {1: 'a'} && !(2 in {1: 'a'})", "true"},
-       {"{'a': 1, 'a': 2}", "insert failed: key a already exists"}});
+       {"{'a': 1, 'a': 2}", R"({"a":2})"}});
 }
 
 TEST(CelLibrary, TimesAndConversions) {
   const std::string_view self = R"({"t": "2020-01-01T00:00:00Z"})";
-  expect_results({{"timestamp(self.t).getHours('America/New_York')", "19"},
-                  {"timestamp('2020-07-01T00:00:00Z').getHours('America/New_York')", "20"},
-                  {"timestamp(self.t).getDate('-05:30') + timestamp(self.t).getMinutes('+05:30')", "61"},
-                  {"timestamp(self.t).getDayOfYear('Asia/Tokyo')", "0"},
-                  {"timestamp(self.t).getHours('Nowhere/X')", "unknown time zone Nowhere/X"},
-                  {"string(timestamp(5)) + string(timestamp('9999-12-31T23:59:59.5Z'))",
-                   R"("1970-01-01T00:00:05Z9999-12-31T23:59:59.5Z")"},
-                  {"timestamp('9999-12-31T23:59:59Z') + duration('1s')", "timestamp overflow"},
-                  {"timestamp(self.t) - timestamp('2019-12-31T00:00:00Z') == duration('24h')", "true"},
-                  {"duration('1d')", "type conversion error from 'string' to 'google.protobuf.Duration'"},
-                  {"[bool('t'), bool('FALSE')]", "[true,false]"},
-                  {"bool('yes')", "type conversion error from 'string' to 'bool'"},
-                  {"[int('+5'), int(duration('1us')), int(5u)]", "[5,1000,5]"},
-                  {"string(1e6) + ' ' + string(1.5) + ' ' + string(100000.0)", R"("1e+06 1.5 100000")"},
-                  {"1u + 2u == 3 && type(1u) == uint && 1u < 1.5", "true"},
-                  {"1u - 2u", "unsigned integer overflow"},
-                  {"1 + 1.0", "no such overload"}},
-                 self);
+  expect_results(
+      {{"timestamp(self.t).getHours('America/New_York')", "19"},
+       {"timestamp('2020-07-01T00:00:00Z').getHours('America/New_York')", "20"},
+       {"timestamp(self.t).getDate('-05:30') + timestamp(self.t).getMinutes('+05:30')", "61"},
+       {"timestamp(self.t).getDayOfYear('Asia/Tokyo')", "0"},
+       {"timestamp(self.t).getHours('Nowhere/X')", "unknown time zone Nowhere/X"},
+       {"string(timestamp(5)) + string(timestamp('9999-12-31T23:59:59.5Z'))",
+        R"("1970-01-01T00:00:05Z9999-12-31T23:59:59.5Z")"},
+       {"timestamp('9999-12-31T23:59:59Z') + duration('1s')", "timestamp overflow"},
+       {"string(timestamp('2020-01-01T00:00:00+01:00') + duration('1s'))", R"("2020-01-01T00:00:01+01:00")"},
+       {"timestamp('2020-01-01T00:00:00+01:00').getHours()", "23"},
+       {"timestamp(self.t) - timestamp('2019-12-31T00:00:00Z') == duration('24h')", "true"},
+       {"duration('1d')", "type conversion error from 'string' to 'google.protobuf.Duration'"},
+       {"[bool('t'), bool('FALSE')]", "[true,false]"},
+       {"bool('yes')", "type conversion error from 'string' to 'bool'"},
+       {"[int('+5'), int(duration('1us')), int(5u)]", "[5,1000,5]"},
+       {"string(1e6) + ' ' + string(1.5) + ' ' + string(100000.0)", R"("1e+06 1.5 100000")"},
+       {"1u + 2u == 3 && type(1u) == uint && 1u < 1.5", "true"},
+       {"1u - 2u", "unsigned integer overflow"},
+       {"1 + 1.0", "no such overload"}},
+      self);
 }
 
 TEST(CelLibrary, Networks) {
@@ -185,18 +188,23 @@ TEST(CelLibrary, UrlsAsGoParsesThem) {
 }
 
 TEST(CelLibrary, VersionsQuantitiesAndNamedFormats) {
-  expect_results({{"isSemver('v1.2', true) && !isSemver('v1.2') && isSemver('01.2.3', true)", "true"},
-                  {"semver('v1.2', true) == semver('1.2.0') && isSemver('1.2.3-rc.01') == false", "true"},
-                  {"quantity('0.1').add(quantity('0.2')) == quantity('300m')", "true"},
-                  {"sign(quantity('-1')) + (isQuantity('1ki') ? 1 : 0)", "-1"},
-                  {"format.named('uuid').hasValue() && !format.named('foo').hasValue()", "true"},
-                  {"format.uuid().validate('c8a6b3f0-1b1c-41ee-be56-0242ac120002').hasValue()", "false"},
-                  {"format.uuid().validate('c8').value()", R"(["does not match the UUID format"])"},
-                  {"format.dns1123LabelPrefix().validate('a-').hasValue()", "false"},
-                  {"[format.date().validate('2020-01-01'), format.byte().validate('aGk'), "
-                   "format.uri().validate('a'), format.datetime().validate('2020-01-01T00:00:00Z')]"
-                   ".map(x, x.hasValue())",
-                   "[false,true,true,false]"}});
+  expect_results(
+      {{"isSemver('v1.2', true) && !isSemver('v1.2') && isSemver('01.2.3', true)", "true"},
+       {"semver('v1.2', true) == semver('1.2.0') && isSemver('1.2.3-rc.01') == false", "true"},
+       {"quantity('0.1').add(quantity('0.2')) == quantity('300m')", "true"},
+       {"['1.5k', '1.0', '1Mi', '1.5Gi', '1e30'].map(q, quantity(q).isInteger())",
+        "[true,false,true,false,false]"},
+       {"quantity('100E').asApproximateFloat() == 1e20 && quantity('1.5Ki').asApproximateFloat() == 1536.0",
+        "true"},
+       {"sign(quantity('-1')) + (isQuantity('1ki') ? 1 : 0)", "-1"},
+       {"format.named('uuid').hasValue() && !format.named('foo').hasValue()", "true"},
+       {"format.uuid().validate('c8a6b3f0-1b1c-41ee-be56-0242ac120002').hasValue()", "false"},
+       {"format.uuid().validate('c8').value()", R"(["does not match the UUID format"])"},
+       {"format.dns1123LabelPrefix().validate('a-').hasValue()", "false"},
+       {"[format.date().validate('2020-01-01'), format.byte().validate('aGk'), "
+        "format.uri().validate('a'), format.datetime().validate('2020-01-01T00:00:00Z')]"
+        ".map(x, x.hasValue())",
+        "[false,true,true,false]"}});
 }
 
 /// Returns the value of an expression on a value with a schema, or the error.
@@ -225,6 +233,8 @@ TEST(CelTypes, ValuesHaveTheTypesOfTheirSchema) {
   EXPECT_EQ(typed(R"({"type": "string", "format": "date-time"})", "self == timestamp('0001-01-01T00:00:00Z')",
                   R"("0001-01-01T00:00:00Z")"),
             "true");
+  EXPECT_EQ(typed(R"({"type": "string", "format": "byte"})", "self.size()", R"("/+8=")"),
+            "Invalid byte formatted string /+8=");
   EXPECT_EQ(typed(R"({"type": "array", "items": {"type": "string", "format": "duration"}})",
                   "self.max() == duration('2h') && self.sum() == duration('3h')", R"(["1h", "2h"])"),
             "true");
@@ -243,7 +253,8 @@ TEST(CelTypes, NullFieldsAreAbsent) {
 TEST(CelTypes, ListsOfTypeSetAndMapHaveNoOrder) {
   const std::string_view set =
       R"({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}})";
-  EXPECT_EQ(typed(set, "self == ['b', 'a'] && self + ['b', 'c'] == ['c', 'a', 'b']", R"(["a", "b"])"),
+  EXPECT_EQ(typed(set, "self == ['b', 'a'] && self + ['b', 'c'] == ['c', 'a', 'b'] && ['b', 'a'] != self",
+                  R"(["a", "b"])"),
             "true");
   EXPECT_EQ(typed(R"({"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"],
     "items": {"type": "object", "properties": {"k": {"type": "string"}}}})",
@@ -278,7 +289,6 @@ TEST(CelTypes, RulesThatDoNotCompileAreErrorsOfTheCrd) {
   const std::pair<const char*, const char*> problems[] = {
       {"self.zz == 1", "rule: compilation failed: ERROR: <input>:1:5: undefined field 'zz'"},
       {"self.free == 1", "rule: compilation failed: ERROR: <input>:1:5: undefined field 'free'"},
-      {"self.namespace == 'a'", "rule: compilation failed: ERROR: <input>:1:5: undefined field 'namespace'"},
       {"self.n.x == 1",
        "rule: compilation failed: ERROR: <input>:1:7: type 'int' does not support field selection"},
       {"nobody",
@@ -333,7 +343,7 @@ TEST(CelTypes, RulesThatCompileAreAccepted) {
   for (const char* rule : {"self.any == 1 || self.any == 'a' || self.any.size() > 1",
                            "self.o == null",
                            "has(self.o) && self.o.x > 1.5",
-                           "self.my__dash__key == self.__namespace__",
+                           "self.my__dash__key == self.__namespace__ && self.namespace == ''",
                            "self.l == [] || self.m == {}",
                            "[[], [self.n]].size() == 2",
                            "self.l.all(i, v, i > 0 && v != '')",

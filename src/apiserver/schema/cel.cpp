@@ -2,6 +2,7 @@
 #include "apiserver/schema/cel.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -73,15 +74,6 @@ std::optional<CelValue> find_index(const CelValue& target, const CelValue& place
   if (target.type == Type::list) return (*target.parts)[static_cast<std::size_t>(at)];
   return cel_value_of(target.json, target.data()[static_cast<std::size_t>(at)],
                       target.schema == nullptr ? nullptr : target.schema->items);
-}
-
-/// Adds a key and its value. Throws CelError if the map has the key.
-void insert_entry(CelValue::Parts& entries, CelValue key, CelValue value) {
-  for (std::size_t i = 0; i < entries.size(); i += 2) {
-    if (entries[i] == key) throw CelError("insert failed: key " + cel_string_of(key) + " already exists");
-  }
-  entries.push_back(std::move(key));
-  entries.push_back(std::move(value));
 }
 
 class Evaluation {
@@ -216,14 +208,23 @@ class Evaluation {
     for (std::size_t i = 0; i + 1 < node.children.size(); i += 2) {
       CelValue key = *item(*node.children[i]);
       auto value = item(*node.children[i + 1]);
-      if (value) insert(entries, std::move(key), *std::move(value));
+      if (!value) continue;
+      // The last of equal keys counts.
+      const std::size_t place = find_key(entries, key);
+      if (place < entries.size())
+        entries[place + 1] = *std::move(value);
+      else
+        entries.insert(entries.end(), {std::move(key), *std::move(value)});
     }
     return CelValue::of(Type::map, std::move(entries));
   }
 
-  void insert(CelValue::Parts& entries, CelValue key, CelValue value) {
+  /// Returns the place of a key among keys and values, their number if there is none.
+  std::size_t find_key(const CelValue::Parts& entries, const CelValue& key) {
     spend(budget_, static_cast<std::int64_t>(entries.size() / 20));
-    insert_entry(entries, std::move(key), std::move(value));
+    std::size_t at = 0;
+    while (at < entries.size() && !(entries[at] == key)) at += 2;
+    return at;
   }
 
   /// && and ||: an error on one side is ignored if the other side determines the result.
@@ -332,7 +333,10 @@ class Evaluation {
       CelValue::Parts added =
           node.text == "transformMap" ? CelValue::Parts{turn.first, std::move(value)} : cel_entries(value);
       for (std::size_t i = 0; i < added.size(); i += 2)
-        insert(result, std::move(added[i]), std::move(added[i + 1]));
+        if (find_key(result, added[i]) < result.size())
+          throw CelError("insert failed: key " + cel_string_of(added[i]) + " already exists");
+      result.insert(result.end(), std::make_move_iterator(added.begin()),
+                    std::make_move_iterator(added.end()));
     }
     return CelValue::of(Type::map, std::move(result));
   }

@@ -50,6 +50,7 @@ struct CelValue {
   std::shared_ptr<const Parts> parts = {};
   std::int64_t number = 0;         ///< Nanoseconds of a duration, seconds since 1970, bits of a uint.
   std::int32_t nanoseconds = 0;    ///< For timestamp.
+  std::int32_t offset = 0;         ///< For timestamp: the seconds from UTC with which it was written.
   const Schema* schema = nullptr;  ///< For json and list, if known.
 
   static CelValue of(Json value) { return {.json = std::make_shared<const Json>(std::move(value))}; }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The types of expressions. Source: cel-go checker/checker.go, cel/validator.go.
 #include <algorithm>
+#include <exception>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -45,6 +48,13 @@ class Check {
   explicit Check(CelTypes variables) : variables_(std::move(variables)) {}
 
   CelType visit(const CelNode& node) {
+    CelType type = type_of(node);
+    types_[&node] = type;
+    return type;
+  }
+
+ private:
+  CelType type_of(const CelNode& node) {
     switch (node.kind) {
       case CelNode::Kind::literal:
         return CelType::of(literal_kind(node.value));
@@ -77,7 +87,6 @@ class Check {
     return {};
   }
 
- private:
   static Kind literal_kind(const CelValue& value) { return parse_cel_type(cel_type_name(value)).kind; }
 
   CelType variable(const CelNode& node) const {
@@ -125,36 +134,96 @@ class Check {
   }
 
   CelType call(const CelNode& node) {
-    const bool is_format = node.receiver && node.text == "format";
+    const bool is_format = node.receiver && node.text == "format" && node.children.size() == 2;
     std::vector<CelType> given;
     formats_ += is_format ? 1 : 0;
     for (const auto& child : node.children) given.push_back(visit(*child));
     formats_ -= is_format ? 1 : 0;
+    std::optional<CelType> result;
     try {
-      if (const auto result = cel_result_type(node.text, node.receiver, given)) {
-        check_literals(node);
-        return *result;
-      }
+      result = cel_result_type(node.text, node.receiver, given);
     } catch (const CelError& problem) {
       fail(node, problem.what());
     }
-    fail(node, "found no matching overload for '" + node.text + "' applied to '" +
-                   applied(node.receiver, given) + "'");
+    if (!result)
+      fail(node, "found no matching overload for '" + node.text + "' applied to '" +
+                     applied(node.receiver, given) + "'");
+    check_literals(node);
+    if (is_format) check_format(node);
+    return *result;
   }
 
-  /// Literals of times, durations and regular expressions have to be valid.
+  /// Literals that are converted and regular expressions have to be valid.
   static void check_literals(const CelNode& node) {
-    const std::size_t at = node.receiver ? 1 : 0;
-    if (node.children.size() != at + 1 || node.children[at]->kind != CelNode::Kind::literal) return;
-    const CelValue& literal = node.children[at]->value;
+    static constexpr std::string_view conversions[] = {"bool", "bytes",     "double", "duration",
+                                                       "int",  "timestamp", "string", "uint"};
+    if (node.children.empty()) return;
+    const CelNode& last = *node.children.back();
+    const bool converts =
+        node.children.size() == 1 && last.kind == CelNode::Kind::literal &&
+        std::find(std::begin(conversions), std::end(conversions), node.text) != std::end(conversions);
+    const bool is_matched = node.text == "matches" || node.text == "find" || node.text == "findAll";
     try {
       std::int64_t budget = 1'000'000;
-      if (node.text == "duration" || node.text == "timestamp")
-        call_cel(node.text, false, {&literal, 1}, budget);
-      if (node.text == "matches") static_cast<void>(RegularExpression(literal.data().as_string()));
+      if (converts) call_cel(node.text, false, {&last.value, 1}, budget);
+      if (is_matched && node.children[1]->kind == CelNode::Kind::literal)
+        static_cast<void>(RegularExpression(node.children[1]->value.data().as_string()));
     } catch (const std::exception&) {
       fail(node, "invalid " + node.text + " argument");
     }
+  }
+
+  /// Checks the items of a list literal against the clauses of a literal. Source: cel-go ext/formatting.go
+  /// stringFormatValidator.
+  void check_format(const CelNode& node) {
+    const CelNode& pattern = *node.children[0];
+    const CelNode& items = *node.children[1];
+    if (pattern.kind != CelNode::Kind::literal || items.kind != CelNode::Kind::list) return;
+    std::string clauses;
+    try {
+      clauses = cel_format_clauses(pattern.value.data().as_string());
+    } catch (const CelError& problem) {
+      fail(node, problem.what());
+    }
+    if (clauses.size() > items.children.size())
+      fail(node, "index " + std::to_string(items.children.size()) + " out of range");
+    for (std::size_t i = 0; i < clauses.size(); ++i) check_clause(clauses[i], *items.children[i]);
+    if (items.children.size() > clauses.size())
+      fail(node, "too many arguments supplied to string.format (expected " + std::to_string(clauses.size()) +
+                     ", got " + std::to_string(items.children.size()) + ")");
+  }
+
+  void check_clause(char clause, const CelNode& item) {
+    if (clause == 's') return check_shown(item);
+    static const std::map<char, std::vector<Kind>> of_clause{
+        {'d', {Kind::integer, Kind::uint}},
+        {'o', {Kind::integer, Kind::uint}},
+        {'b', {Kind::integer, Kind::uint, Kind::boolean}},
+        {'x', {Kind::integer, Kind::uint, Kind::string, Kind::bytes}},
+        {'X', {Kind::integer, Kind::uint, Kind::string, Kind::bytes}},
+        {'f', {Kind::number, Kind::string}},
+        {'e', {Kind::number, Kind::string}}};
+    const auto allowed = of_clause.find(clause);
+    if (allowed == of_clause.end())
+      fail(item, std::string("could not parse formatting clause: unrecognized formatting clause \"") +
+                     clause + "\"");
+    const CelType& type = types_[&item];
+    const bool fits = type.is_open() || std::find(allowed->second.begin(), allowed->second.end(),
+                                                  type.kind) != allowed->second.end();
+    if (!fits)
+      fail(item,
+           std::string("error during formatting: clause '") + clause + "' cannot be used on " + type.str());
+  }
+
+  /// %s takes all types but those of Kubernetes, objects and optionals; items of literals are checked as
+  /// well.
+  void check_shown(const CelNode& item) {
+    const CelNode& shown = item.kind == CelNode::Kind::maybe ? *item.children[0] : item;
+    const CelType& type = types_[&shown];
+    if (type.kind == Kind::object || type.kind == Kind::special || type.kind == Kind::optional)
+      fail(item, "error during formatting: string clause cannot be used on " + type.str());
+    if (shown.kind == CelNode::Kind::list || shown.kind == CelNode::Kind::map)
+      for (const auto& child : shown.children) check_shown(*child);
   }
 
   CelType choice(const CelNode& node) {
@@ -257,6 +326,7 @@ class Check {
   }
 
   CelTypes variables_;
+  std::map<const CelNode*, CelType> types_;
   int formats_ = 0;  // calls of format() around the current node, whose lists may be of mixed types
 };
 

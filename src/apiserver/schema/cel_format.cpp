@@ -32,7 +32,7 @@ bool is_json(const CelValue& value) {
   return value.type == Type::json;
 }
 
-/// Returns a double, or the text of one that is no number; std::nullopt for other values.
+/// Returns a double, or the one that a text names ("NaN"); std::nullopt for other values.
 std::optional<double> real_in(const CelValue& value) {
   if (!is_json(value)) return std::nullopt;
   const Json& data = value.data();
@@ -67,19 +67,20 @@ std::string fixed(const CelValue& value, std::size_t count) {
   return text;
 }
 
-/// "1.052 × 10⁰³"
-std::string scientific(const CelValue& value, std::size_t count) {
+/// "1.052033×10⁰³": in the source the precision is a width, and there are always six decimals.
+std::string scientific(const CelValue& value, std::size_t width) {
   static constexpr std::array<std::string_view, 10> raised{"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
   const auto number = real_in(value);
   if (!number) refuse("scientific clause can only be used on doubles", value);
   if (!std::isfinite(*number)) return not_finite(*number);
-  const std::string text = decimals(*number, count, std::chars_format::scientific);
+  const std::string text = decimals(*number, 6, std::chars_format::scientific);
   const std::size_t exponent = text.find('e');
-  std::string result = text.substr(0, exponent) + "\u202f×\u202f10";
+  std::string result = text.substr(0, exponent) + "×10";
   if (text[exponent + 1] == '-') result += "⁻";
   for (const char digit : text.substr(exponent + 2))
     result += raised.at(static_cast<std::size_t>(digit - '0'));
-  return result;
+  const std::size_t length = text.size() + 2 - (text[exponent + 1] == '-' ? 0 : 1);
+  return std::string(width > length ? width - length : 0, ' ') + result;
 }
 
 /// Formats an integer or unsigned integer; std::nullopt for other values.
@@ -105,8 +106,10 @@ std::string hexadecimal(const CelValue& value, bool upper) {
     text = *std::move(number);
   } else if (value.data().is_string() && (is_json(value) || value.type == Type::bytes)) {
     constexpr std::string_view digits = "0123456789abcdef";
-    for (const unsigned char byte : value.data().as_string())
+    for (const char letter : value.data().as_string()) {
+      const auto byte = static_cast<unsigned char>(letter);
       text += {digits[byte >> 4U], digits[byte & 15U]};
+    }
   } else {
     refuse("only integers, byte buffers, and strings can be formatted as hex", value);
   }
@@ -142,8 +145,12 @@ std::string list_text(const CelValue& list) {
 std::string map_text(const CelValue& map) {
   std::vector<std::pair<std::string, std::string>> members;
   const CelValue::Parts entries = cel_entries(map);
-  for (std::size_t i = 0; i < entries.size(); i += 2)
+  for (std::size_t i = 0; i < entries.size(); i += 2) {
+    const std::string type = cel_type_name(entries[i]);
+    if (type != "string" && type != "bool" && type != "int" && type != "uint")
+      throw CelError("no formatting function for map key of type " + type);
     members.emplace_back(nested(entries[i]), nested(entries[i + 1]));
+  }
   std::stable_sort(members.begin(), members.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::string text = "{";
@@ -205,28 +212,45 @@ std::string formatted(char clause, std::size_t precision, const CelValue& value)
   }
 }
 
+/// Calls `add` with the texts of a pattern, and `clause` with the letter and the precision of each clause.
+template <class Add, class Clause>
+void read_pattern(std::string_view pattern, const Add& add, const Clause& clause) {
+  while (!pattern.empty()) {
+    const std::size_t percent = std::min(pattern.find('%'), pattern.size());
+    add(pattern.substr(0, percent));
+    pattern.remove_prefix(percent);
+    if (pattern.starts_with("%%")) {
+      add("%");
+      pattern.remove_prefix(2);
+    } else if (!pattern.empty()) {
+      pattern.remove_prefix(1);
+      if (pattern.empty()) throw CelError("unexpected end of string");
+      const std::size_t precision = take_precision(pattern);
+      clause(pattern[0], precision);
+      pattern.remove_prefix(1);
+    }
+  }
+}
+
 }  // namespace
 
 std::string cel_format(const std::string& pattern, const CelValue::Parts& given) {
   std::string result;
   std::size_t next = 0;
-  for (std::string_view rest = pattern; !rest.empty();) {
-    const std::size_t percent = std::min(rest.find('%'), rest.size());
-    result += rest.substr(0, percent);
-    rest.remove_prefix(percent);
-    if (rest.starts_with("%%")) {
-      result += '%';
-      rest.remove_prefix(2);
-    } else if (!rest.empty()) {
-      if (next >= given.size()) throw CelError("index " + std::to_string(next) + " out of range");
-      rest.remove_prefix(1);
-      if (rest.empty()) throw CelError("unexpected end of string");
-      const std::size_t precision = take_precision(rest);
-      result += formatted(rest[0], precision, given[next++]);
-      rest.remove_prefix(1);
-    }
-  }
+  read_pattern(
+      pattern, [&](std::string_view text) { result += text; },
+      [&](char letter, std::size_t precision) {
+        if (next >= given.size()) throw CelError("index " + std::to_string(next) + " out of range");
+        result += formatted(letter, precision, given[next++]);
+      });
   return result;
+}
+
+std::string cel_format_clauses(const std::string& pattern) {
+  std::string letters;
+  read_pattern(
+      pattern, [](std::string_view) {}, [&](char letter, std::size_t) { letters += letter; });
+  return letters;
 }
 
 }  // namespace apiserver

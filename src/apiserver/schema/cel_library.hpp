@@ -92,6 +92,8 @@ std::string cel_string_of(const CelValue& value);
 
 /// Formats the list `given` by the clauses of `pattern`: "%s", "%.2f". Throws CelError.
 std::string cel_format(const std::string& pattern, const CelValue::Parts& given);
+/// Returns the letters of the clauses of a pattern: "sd" for "%s: %d". Throws CelError.
+std::string cel_format_clauses(const std::string& pattern);
 
 /// Subtracts `cost` from `budget`; throws CelError if it is exceeded. Functions with large results must call
 /// it before creating them.

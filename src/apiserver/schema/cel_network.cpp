@@ -100,8 +100,7 @@ std::span<const CelFunction> cel_network_functions() {
        [](const CelCall& call) { return cel_special("net.IP", cidr(call).address.str()); }},
       {".prefixLength(net.CIDR) int", [](const CelCall& call) { return cel_int(cidr(call).bits); }},
       {".masked(net.CIDR) net.CIDR", [](const CelCall& call) { return range_value(cidr(call).masked()); }},
-      {"isURL(string) bool",
-       [](const CelCall& call) { return cel_bool(parse_request_url(call.text(0)).has_value()); }},
+      {"isURL(string) bool", [](const CelCall& call) { return cel_bool(is_request_url(call.text(0))); }},
       {"url(string) kubernetes.URL",
        [](const CelCall& call) {
          url_in(call.text(0));

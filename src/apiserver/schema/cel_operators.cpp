@@ -77,15 +77,12 @@ CelValue checked(Instant time) {
 
 /// Returns a time that is `nanoseconds` later.
 CelValue moved(const CelValue& time, std::int64_t nanoseconds) {
-  const std::int64_t rest =
-      time.nanoseconds +
-      (nanoseconds % nanoseconds_per_second + nanoseconds_per_second) % nanoseconds_per_second;
-  const std::int64_t seconds =
-      (nanoseconds -
-       (nanoseconds % nanoseconds_per_second + nanoseconds_per_second) % nanoseconds_per_second) /
-      nanoseconds_per_second;
-  return checked({time.number + seconds + rest / nanoseconds_per_second,
-                  static_cast<std::int32_t>(rest % nanoseconds_per_second)});
+  constexpr std::int64_t second = nanoseconds_per_second;
+  const std::int64_t part = (nanoseconds % second + second) % second;
+  const std::int64_t rest = time.nanoseconds + part;
+  return checked({.seconds = time.number + (nanoseconds - part) / second + rest / second,
+                  .nanoseconds = static_cast<std::int32_t>(rest % second),
+                  .offset = time.offset});
 }
 
 CelValue since(const CelCall& call) {
@@ -191,11 +188,7 @@ CelValue to_duration(const CelCall& call) {
 }
 
 CelValue to_timestamp(const CelCall& call) {
-  const std::string& text = call.text(0);
-  // Of what fields may have, Go's RFC 3339 allows neither lower case nor an offset without a colon.
-  const bool strict = text.size() > 19 && text[10] == 'T' && text.find('z') == std::string::npos &&
-                      (text.back() == 'Z' || text[text.size() - 3] == ':') && text[17] != '6';
-  const auto time = strict ? parse_instant(text) : std::nullopt;
+  const auto time = parse_rfc3339(call.text(0));
   if (!time) cannot_convert("string", "google.protobuf.Timestamp");
   return checked(*time);
 }
@@ -304,7 +297,7 @@ std::span<const CelFunction> cel_conversions() {
        [](const CelCall& call) { return CelValue::of(Json(parsed<double>(call.text(0), "double"))); }},
       {"duration(google.protobuf.Duration) google.protobuf.Duration", itself},
       {"duration(int) google.protobuf.Duration",
-       [](const CelCall& call) { return duration_of(call.whole(0)); }},
+       [](const CelCall&) -> CelValue { cannot_convert("int", "google.protobuf.Duration"); }},
       {"duration(string) google.protobuf.Duration", to_duration},
       {"dyn(A) dyn", itself},
       {"int(int) int", itself},

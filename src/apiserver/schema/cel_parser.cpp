@@ -285,10 +285,9 @@ class Parser {
 
   /// Parses a method, or one of the macros that loop.
   Node method(const Node& target, const std::string& name) {
-    static constexpr std::array<Macro, 16> macros{{{"all", 1, 0},
+    static constexpr std::array<Macro, 15> macros{{{"all", 1, 0},
                                                    {"exists", 1, 0},
                                                    {"exists_one", 1, 0},
-                                                   {"existsOne", 1, 0},
                                                    {"filter", 1, 0},
                                                    {"map", 1, 1},
                                                    {"sortBy", 1, 0},

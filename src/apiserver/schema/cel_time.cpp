@@ -6,6 +6,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 
 #include <evenkeel/base/duration_text.hpp>
 
@@ -71,6 +72,15 @@ std::int64_t unit_named(std::string_view name) {
   return 0;
 }
 
+/// Formats "Z", "+01:00".
+std::string offset_text(std::int32_t seconds) {
+  if (seconds == 0) return "Z";
+  const int minutes = std::abs(seconds) / 60;
+  std::array<char, 16> text{};
+  std::snprintf(text.data(), text.size(), "%c%02d:%02d", seconds < 0 ? '-' : '+', minutes / 60, minutes % 60);
+  return text.data();
+}
+
 }  // namespace
 
 std::optional<std::int64_t> parse_field_duration(std::string_view text) {
@@ -118,14 +128,21 @@ std::optional<Instant> parse_instant(std::string_view text) {
   }
   if (text[at] == '+' || text[at] == '-') {
     const std::size_t minutes = text[at + 3] == ':' ? at + 4 : at + 3;
-    const std::int64_t offset = number(text, at + 1, 2) * 3600LL + number(text, minutes, 2) * 60LL;
-    result.seconds -= text[at] == '+' ? offset : -offset;
+    const int offset = number(text, at + 1, 2) * 3600 + number(text, minutes, 2) * 60;
+    result.offset = text[at] == '+' ? offset : -offset;
+    result.seconds -= result.offset;
   }
   return result;
 }
 
+std::optional<Instant> parse_rfc3339(std::string_view text) {
+  const bool strict = text.size() > 19 && text[10] == 'T' && text[17] != '6' &&
+                      (text.back() == 'Z' || text[text.size() - 3] == ':');
+  return strict ? parse_instant(text) : std::nullopt;
+}
+
 std::string instant_text(Instant time) {
-  const std::chrono::sys_seconds point{std::chrono::seconds(time.seconds)};
+  const std::chrono::sys_seconds point{std::chrono::seconds(time.seconds + time.offset)};
   const auto midnight = std::chrono::floor<std::chrono::days>(point);
   const std::chrono::year_month_day date(midnight);
   const auto seconds = static_cast<int>((point - midnight).count());
@@ -133,7 +150,7 @@ std::string instant_text(Instant time) {
   std::snprintf(text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d", static_cast<int>(date.year()),
                 static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), seconds / 3600,
                 seconds / 60 % 60, seconds % 60);
-  return text.data() + without_trailing_zeros(time.nanoseconds) + "Z";
+  return text.data() + without_trailing_zeros(time.nanoseconds) + offset_text(time.offset);
 }
 
 std::optional<std::int64_t> parse_timestamp(std::string_view text) {
@@ -147,14 +164,18 @@ std::optional<std::int64_t> parse_timestamp(std::string_view text) {
 
 std::string timestamp_text(std::int64_t nanoseconds) {
   const std::int64_t rest = (nanoseconds % second + second) % second;
-  return instant_text({(nanoseconds - rest) / second, static_cast<std::int32_t>(rest)});
+  return instant_text(
+      {.seconds = (nanoseconds - rest) / second, .nanoseconds = static_cast<std::int32_t>(rest)});
 }
 
 CelValue cel_time(Instant time) {
-  return {.type = CelValue::Type::timestamp, .number = time.seconds, .nanoseconds = time.nanoseconds};
+  return {.type = CelValue::Type::timestamp,
+          .number = time.seconds,
+          .nanoseconds = time.nanoseconds,
+          .offset = time.offset};
 }
 Instant instant_of(const CelValue& timestamp) {
-  return {timestamp.number, timestamp.nanoseconds};
+  return {timestamp.number, timestamp.nanoseconds, timestamp.offset};
 }
 
 }  // namespace apiserver

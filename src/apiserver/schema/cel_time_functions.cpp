@@ -40,7 +40,7 @@ std::int64_t offset_of(const std::string& zone, std::int64_t time) {
 struct Local {
   std::chrono::sys_days day;
   std::chrono::year_month_day date;
-  std::int64_t seconds;  ///< Of the day.
+  std::int64_t seconds;  ///< Since midnight.
   std::int64_t nanoseconds;
 };
 

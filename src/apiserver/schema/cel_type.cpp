@@ -144,7 +144,9 @@ std::optional<CelType> cel_field_type(const CelType& object, std::string_view id
   if (object.root && identifier == "metadata") return object_type(metadata_schema(), false);
   if (object.root && (identifier == "kind" || identifier == "apiVersion")) return CelType::of(Kind::string);
   for (const Property& property : object.schema->properties) {
-    if (escaped_field(property.name) == identifier)
+    // Reserved words may be written as they are as well.
+    const auto name = escaped_field(property.name);
+    if (name == identifier || name == "__" + std::string(identifier) + "__")
       return cel_type_of(*property.schema, property.schema->embedded_resource);
   }
   return std::nullopt;

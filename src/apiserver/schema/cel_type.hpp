@@ -34,8 +34,8 @@ struct CelType {
     type,
     optional,
     special,    ///< A type of Kubernetes, by name.
-    parameter,  ///< Of a signature. C stands for types with an order, S for those with a sum, N and M for
-                ///< numbers, other letters for any type.
+    parameter,  ///< Parameter of a signature. C stands for types with an order, S for those with a sum, N and
+                ///< M for numbers, other letters for any type.
     open,       ///< Not known: the items of [].
   };
   Kind kind = Kind::dyn;

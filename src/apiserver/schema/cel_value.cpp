@@ -55,8 +55,7 @@ bool equal_lists(const CelValue& a, const CelValue& b) {
   if (cel_count(a) != cel_count(b)) return false;
   const CelValue::Parts one = cel_items(a);
   const CelValue::Parts other = cel_items(b);
-  const Schema* schema = a.schema != nullptr ? a.schema : b.schema;
-  if (schema != nullptr && schema->list_type != ListType::atomic) return all_in(one, other);
+  if (a.schema != nullptr && a.schema->list_type != ListType::atomic) return all_in(one, other);
   return one == other;
 }
 
@@ -76,15 +75,28 @@ bool equal_special(const CelValue& a, const CelValue& b) {
   return Quantity::parse(a.data()["text"].as_string()) == Quantity::parse(b.data()["text"].as_string());
 }
 
-/// Returns the value of a string by its format, std::nullopt if it has none that is a type of its own.
+[[noreturn]] void refuse(const char* what, const std::string& text) {
+  throw CelError(std::string("Invalid ") + what + " " + text);
+}
+
+/// Returns the value of a string by its format, std::nullopt if it has none that is a type of its own. Throws
+/// CelError if the text is not as the source reads it.
 std::optional<CelValue> formatted(const std::string& text, const std::string& format) {
   if (format == "duration") {
-    if (const auto span = parse_field_duration(text))
-      return CelValue{.type = Type::duration, .number = *span};
-  } else if (format == "date-time" || format == "date") {
-    if (const auto time = parse_instant(text)) return cel_time(*time);
-  } else if (format == "byte") {
-    if (const auto bytes = Bytes::from_base64(text)) return cel_bytes(bytes->value());
+    const auto span = parse_field_duration(text);
+    if (!span) refuse("duration", text);
+    return CelValue{.type = Type::duration, .number = *span};
+  }
+  if (format == "date-time" || format == "date") {
+    const auto time = format == "date" ? parse_instant(text) : parse_rfc3339(text);
+    if (!time) refuse("date formatted string", text);
+    return cel_time(*time);
+  }
+  if (format == "byte") {
+    // The source reads the alphabet for URLs, so that texts with a slash or plus are valid but have no value.
+    const auto bytes = Bytes::from_base64(text);
+    if (!bytes || text.find_first_of("/+") != std::string::npos) refuse("byte formatted string", text);
+    return cel_bytes(bytes->value());
   }
   return std::nullopt;
 }

@@ -135,8 +135,8 @@ bool take_scheme(std::string_view& rest, std::string& scheme) {
   return true;
 }
 
-/// Source: Go net/url parse with viaRequest.
-std::optional<Url> parse(std::string_view text) {
+/// Source: Go net/url parse; `of_request` is its viaRequest.
+std::optional<Url> parse(std::string_view text, bool of_request) {
   const bool controls =
       std::any_of(text.begin(), text.end(), [](unsigned char byte) { return byte < 0x20 || byte == 0x7f; });
   if (controls || text.empty()) return std::nullopt;
@@ -150,7 +150,8 @@ std::optional<Url> parse(std::string_view text) {
   out.query = text.substr(std::min(mark + 1, text.size()));
   text = text.substr(0, mark);
   if (!text.starts_with('/')) return out.scheme.empty() ? std::nullopt : std::optional(out);
-  if (!out.scheme.empty() && text.starts_with("//")) {
+  const bool has_host = !out.scheme.empty() || (!of_request && !text.starts_with("///"));
+  if (has_host && text.starts_with("//")) {
     const std::size_t slash = std::min(text.find('/', 2), text.size());
     auto host = parse_authority(out.scheme, text.substr(2, slash - 2));
     if (!host) return std::nullopt;
@@ -201,11 +202,13 @@ std::map<std::string, std::vector<std::string>> Url::parameters() const {
   return result;
 }
 
+bool is_request_url(std::string_view text) {
+  return parse(text, true).has_value();
+}
+
 std::optional<Url> parse_request_url(std::string_view text) {
-  if (!parse(text)) return std::nullopt;
-  const std::string_view whole = text.substr(0, text.find('#'));
-  if (auto url = parse(whole)) return url;
-  return Url{};
+  if (!parse(text, true)) return std::nullopt;
+  return parse(text.substr(0, text.find('#')), false);
 }
 
 }  // namespace apiserver

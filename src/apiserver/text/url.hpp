@@ -24,8 +24,9 @@ struct Url {
   std::map<std::string, std::vector<std::string>> parameters() const;
 };
 
-/// Parses an absolute URL or an absolute path; std::nullopt if it is neither. Source: Go url.ParseRequestURI;
-/// a fragment is removed as by url.Parse.
+/// Returns true for an absolute URL or an absolute path. Source: Go url.ParseRequestURI.
+bool is_request_url(std::string_view text);
+/// Parses such a text, whose fragment is removed as by Go's url.Parse; std::nullopt if it is none.
 std::optional<Url> parse_request_url(std::string_view text);
 
 }  // namespace apiserver
