@@ -252,10 +252,12 @@ class ApiserverTest(unittest.TestCase):
                      'expected NAMESPACE/NAME=HOST:PORT, found "hooks=127.0.0.1:1"'),
                     (2, ['--fault', 'colour=red'], 'fault rule: unknown member "colour"'),
                     (1, ['--write-kubeconfig', os.path.join(folder, 'no', 'where')], 'cannot write: No such file'),
+                    (2, ['--authorization-mode', 'ABAC'], '--authorization-mode: ABAC not in {AlwaysAllow,RBAC}'),
                     (2, ['--port', 'abc'], '--port'), (2, ['--nonsense'], '--nonsense')):
                 done = run(*flags)
                 self.assertEqual(done.returncode, code, flags)
                 self.assertIn(message, done.stderr, flags)
+                self.assertNotRegex(done.stderr, r'[\x00-\x08]', flags)
                 self.assertEqual(done.stdout, '', flags)
 
     def test_calls_the_webhooks_of_a_service(self):
@@ -284,7 +286,10 @@ class ApiserverTest(unittest.TestCase):
 
     def test_tells_version_and_help(self):
         self.assertRegex(run('--version').stdout, r'^evenkeel-apiserver \d+\.\d+\.\d+\n$')
-        self.assertIn('--write-kubeconfig FILE', run('--help').stdout)
+        usage = run('--help').stdout
+        self.assertIn('--write-kubeconfig FILE', usage)
+        self.assertIn('--authorization-mode MODE:{AlwaysAllow,RBAC}', usage)
+        self.assertNotRegex(usage, r'[\x00-\x08]')
 
 
 if __name__ == '__main__':

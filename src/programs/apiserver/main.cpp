@@ -54,12 +54,14 @@ void declare(CLI::App& app, Flags& flags) {
                  "Reject the token with 401 after this time, e.g. 10s or 5m")
       ->type_name("TIME")
       ->needs("--token");
-  app.add_option(
-         "--authorization-mode", flags.server.authorization,
-         "AlwaysAllow, or RBAC: roles and bindings decide; the kubeconfig is that of an administrator")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, ek::apiserver::Authorization>{
-          {"AlwaysAllow", ek::apiserver::Authorization::always_allow},
-          {"RBAC", ek::apiserver::Authorization::rbac}}))
+  app.add_option_function<std::string>(
+         "--authorization-mode",
+         [&flags](const std::string& mode) {
+           using ek::apiserver::Authorization;
+           flags.server.authorization = mode == "RBAC" ? Authorization::rbac : Authorization::always_allow;
+         },
+         "RBAC: roles and bindings decide, and the kubeconfig is that of an administrator")
+      ->check(CLI::IsMember({"AlwaysAllow", "RBAC"}))
       ->type_name("MODE");
   app.add_flag("--sharded-list-and-watch", flags.server.core.sharded_list_and_watch,
                "The feature gate ShardedListAndWatch: lists and watches select by shardSelector");
