@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each backing store in a controller: the order in which one worker gets four objects of the first list and
-// one that is created while the first run is in progress.
+// one or more that are created while the first run is in progress.
 #include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,12 +43,15 @@ class ControllerStores : public ::testing::Test {
       sleep_until(context.clock(), context.clock().now() + 10ms, context.stop());
     };
     harness.add(controller_for<ConfigMap>(reconcile).with({.store = std::move(store)}));
-    harness.after(5ms, [this] { harness.create({config("big", "d")}); });
+    harness.after(5ms, [this] {
+      for (const char* name : live) harness.create({config("big", name)});
+    });
     harness.settle();
     return order;
   }
 
   Harness harness;
+  std::vector<const char*> live = {"d"};  // created during the first run
   std::vector<std::string> order;
 };
 
@@ -65,14 +69,16 @@ TEST_F(ControllerStores, FirstInFirstOut) {
               ElementsAre("big/a", "big/b", "big/c", "small/x", "big/d"));
 }
 
-TEST_F(ControllerStores, TwoLanesPutLiveChangesBeforeTheFirstList) {
-  EXPECT_THAT(order_with([] { return TwoLaneStore(); }),
-              ElementsAre("big/a", "big/d", "big/b", "big/c", "small/x"));
+TEST_F(ControllerStores, TwoLanesGiveTheSlowOneItsShare) {
+  live = {"d", "e", "f"};
+  EXPECT_THAT(order_with([] { return TwoLaneStore({.slow_share = 2}); }),
+              ElementsAre("big/a", "big/d", "big/b", "big/e", "big/c", "big/f", "small/x"));
 }
 
-TEST_F(ControllerStores, TwoLanesGiveTheSlowOneItsShare) {
-  EXPECT_THAT(order_with([] { return TwoLaneStore({.slow_share = 2}); }),
-              ElementsAre("big/a", "big/d", "big/b", "big/c", "small/x"));
+TEST_F(ControllerStores, TwoLanesPutLiveChangesBeforeTheFirstList) {
+  live = {"d", "e", "f"};
+  EXPECT_THAT(order_with([] { return TwoLaneStore(); }),
+              ElementsAre("big/a", "big/d", "big/e", "big/f", "big/b", "big/c", "small/x"));
 }
 
 TEST_F(ControllerStores, APolicyChoosesTheLane) {
@@ -143,6 +149,31 @@ TEST(ControllerReadd, KeepsThePlaceByDefault) {
 
 TEST(ControllerReadd, PutsTheKeyAtTheBackIfChosen) {
   EXPECT_THAT(order_of_readd(Readd::at_back), ElementsAre("a", "b", "c", "d", "a"));
+}
+
+// One worker checks a hundred objects, which were created live, for 10 ms each at every full hour; another
+// one is created during the first check. Returns how long that waits for its first run.
+Duration wait_of_a_new_object(std::optional<Priority> requeue_priority) {
+  Harness harness;
+  const auto reconcile = [&](Context& context, const ConfigMap&) -> Result {
+    if (context.key().namespace_ != "default") return done();
+    if (context.key().name != "new")
+      sleep_until(context.clock(), context.clock().now() + 10ms, context.stop());
+    return requeue_after(1h - harness.elapsed() % 1h);
+  };
+  harness.add(controller_for<ConfigMap>(reconcile).with({.requeue_priority = requeue_priority}));
+  harness.settle(0s);
+  for (int i = 0; i < 100; ++i) harness.create({config("default", "checked-" + std::to_string(i))});
+  harness.after(1h + 5ms, [&] { harness.create({config("default", "new")}); });
+  harness.run_for(1h + 5s);
+  for (const ReconcileRun& run : harness.runs())
+    if (run.key.name == "new") return run.at - (1h + 5ms);
+  return Duration::max();
+}
+
+TEST(ControllerPeriodicWork, LetsANewObjectWait) {
+  EXPECT_EQ(wait_of_a_new_object({}), 995ms) << "behind all the others";
+  EXPECT_EQ(wait_of_a_new_object(Lane::slow), 5ms) << "behind the check that runs";
 }
 
 }  // namespace
