@@ -32,7 +32,7 @@ std::string_view watch_problem_hint(WatchProblem problem) noexcept {
     case WatchProblem::forbidden:
       return "does the role allow list and watch?";
     case WatchProblem::unauthorized:
-      return "are the credentials those of this cluster?";
+      return "are credentials sent, and are they those of this cluster?";
     case WatchProblem::unreachable:
       return "is the server up?";
     case WatchProblem::none:

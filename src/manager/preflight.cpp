@@ -7,11 +7,13 @@
 #include <evenkeel/client/errors.hpp>
 #include <evenkeel/http/transport.hpp>
 
+#include "client/config/credential_check.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
 
-void check_server(const Client& client, const Log& log) {
+void check_server(const Client& client, const Config& config, const Log& log) {
   // Any response will do, even 403: it proves that the server is there.
   const RestRequest question{.method = http::Method::get,
                              .resource = {"", "v1", "Namespace", "namespaces", Scope::cluster},
@@ -20,7 +22,9 @@ void check_server(const Client& client, const Log& log) {
     (void)client.with({.timeout = std::chrono::seconds{10}, .max_retries = 0}).raw(question);
   } catch (const ApiError& error) {
     if (error.is_unauthorized()) {
-      log.error("the server rejects the credentials; retrying", {{"error", error.what()}});
+      log.error(has_credentials(config) ? "the server rejects the credentials; retrying"
+                                        : "the server requires credentials, and none are sent; retrying",
+                {{"config", config.origin}, {"error", error.what()}});
     }
   } catch (const Cancelled&) {
     // A stop was requested already; the caller notices it next.

@@ -4,6 +4,7 @@
 
 #include <evenkeel/base/log.hpp>
 #include <evenkeel/client/client.hpp>
+#include <evenkeel/client/config.hpp>
 
 namespace evenkeel {
 inline namespace v0 {
@@ -11,9 +12,9 @@ namespace detail {
 
 /// Throws Error if the server's certificate is not trusted, or if it does not speak TLS where it should:
 /// these do not go away by waiting. All other failures (no response, rejected credentials) are only logged,
-/// as they may be temporary.
+/// as they may be temporary. `config` is that of the client.
 /// Blocks: 10 s at most.
-void check_server(const Client& client, const Log& log);
+void check_server(const Client& client, const Config& config, const Log& log);
 
 }  // namespace detail
 }  // namespace v0

@@ -335,7 +335,7 @@ int run_operator(const RunOptions& options, ManagerOptions chosen, const detail:
                           {"version", options.version},
                           {"server", config.server},
                           {"config", config.origin}});
-    detail::check_server(client.with({.stop = signals.token()}), log);
+    detail::check_server(client.with({.stop = signals.token()}), config, log);
     if (accesses) {  // only what controllers do is recorded
       chosen.own_client = chosen.own_client.value_or(client);
       client = make_client(config, options, chosen, "", flow_control, accesses);

@@ -253,6 +253,12 @@ TEST_F(LoadConfig, SendsNoCredentialInTheClear) {
   const Config config = load_config(options(write("config", replaced(whole, "https://10", "http://10"))));
   EXPECT_EQ(config.server, "http://10.0.0.1:6443");
   EXPECT_EQ(config.token, "");
+  EXPECT_EQ(config.origin, directory +
+                               "/config, context \"dev\", without its credentials, because the "
+                               "server is plain http");
+  const std::string anonymous = replaced(whole, "token: secret-token", "as: jane");
+  EXPECT_EQ(parse_kubeconfig(replaced(anonymous, "https://10", "http://10")).origin,
+            "kubeconfig, context \"dev\"");
 }
 
 TEST_F(LoadConfig, InClusterReadsTheServiceAccount) {

@@ -38,6 +38,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 using tests::await;
 
@@ -512,10 +513,9 @@ TEST_F(RunTest, AnUnreachableServerIsWaitedFor) {
 }
 
 TEST_F(RunTest, RefusedCredentialsAreWaitedOut) {
-  serve({.token = "right"});
+  serve({.tls = true, .token = "right"});
   std::string text = server->kubeconfig();
-  const std::size_t at = text.find("right");
-  if (at != std::string::npos) text.replace(at, 5, "wrong");
+  text.replace(text.find("right"), 5, "wrong");
   const auto child = start({"--kubeconfig", write_file("wrong-token", text)});
   EXPECT_THAT(child->wait_for_line("rejects the credentials"), HasSubstr("401"));
   child->signal(SIGTERM);
@@ -523,6 +523,18 @@ TEST_F(RunTest, RefusedCredentialsAreWaitedOut) {
 }
 
 TEST_F(RunTest, AMissingCrdIsNamedAndWaitedFor) {
+// A kubeconfig's token is not sent over plain http, so the server did not reject it.
+TEST_F(RunTest, WithheldCredentialsAreNamed) {
+  serve({.token = "right"});
+  const auto child = start_operator();
+  EXPECT_THAT(
+      child->wait_for_line("the server requires credentials, and none are sent; retrying"),
+      AllOf(HasSubstr("without its credentials, because the server is plain http"), HasSubstr("401")));
+  EXPECT_THAT(child->log(), Not(HasSubstr("rejects the credentials")));
+  child->signal(SIGTERM);
+  EXPECT_EQ(child->wait(), 0) << child->log();
+}
+
   serve();
   const auto child = start_operator({"--sync-timeout", "50ms"});
   std::string line = child->wait_for_line("still waiting");

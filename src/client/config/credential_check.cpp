@@ -49,6 +49,10 @@ std::string token_problem(std::string_view token) {
   return problem.empty() ? problem : "the token " + problem;
 }
 
+bool has_credentials(const Config& config) {
+  return !first_credential(config).empty() || !config.tls.cert_data.empty() || !config.tls.cert_file.empty();
+}
+
 void check_credentials(const Config& config) {
   check_values(config);
   const std::string_view credential = first_credential(config);

@@ -11,6 +11,7 @@
 #include "base/in_quotes.hpp"
 #include "base/limits.hpp"
 #include "base/shown_url.hpp"
+#include "client/config/credential_check.hpp"
 #include "client/config/yaml_text.hpp"
 #include "http/proxy.hpp"
 #include "http/wire_check.hpp"
@@ -362,6 +363,8 @@ Config Kubeconfig::resolve(const std::string& wanted, NamedFiles files) const {
                    Reader(cluster.file, name, "cluster " + in_quotes(cluster_name), cluster.node));
   if (config.server.starts_with("https://")) return with_user;
   config.impersonate = with_user.impersonate;  // no credential, of which none is sent over plain http
+  if (has_credentials(with_user))
+    config.origin += ", without its credentials, because the server is plain http";
   return config;
 }
 
