@@ -134,6 +134,10 @@ void add_settings(CLI::App& app, Flags& flags, const ManagerOptions& program) {
               with_default("Timeout of a reconcile, after which its API calls fail",
                            duration_or(program.reconcile_timeout, "no limit")),
               "DURATION");
+  add_setting(app, "--requeue-priority", &ControllerSettings::requeue_priority, flags.settings, parse_lane,
+              "Priority of runs that a reconcile requests with requeue_after; slow: behind live changes "
+              "(default: that of the run that requests it)",
+              "LANE");
 }
 
 void add_election_flags(CLI::App& app, ElectionFlags& flags, const std::optional<ElectionOptions>& program) {

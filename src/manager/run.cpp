@@ -128,6 +128,7 @@ void adjust_controllers(ManagerOptions& manager, std::shared_ptr<detail::Setting
                        timeout = manager.reconcile_timeout](ControllerOptions& options) {
     if (before) before(options);
     const std::string limiter = settings->apply(options);
+    const std::optional<Priority>& requeue = options.requeue_priority;
     const bool gated = options.gate.value_or(EventGate::on) == EventGate::on;
     log.info("settings of a controller",
              {{"controller", options.name},
@@ -137,7 +138,8 @@ void adjust_controllers(ManagerOptions& manager, std::shared_ptr<detail::Setting
                limit(options.reconcile_timeout ? options.reconcile_timeout : timeout, "none")},
               {"event_gate", gated ? "on" : "off"},
               {"debounce", limit(options.debounce.quiet, "off")},
-              {"min_interval", limit(options.min_interval, "none")}});
+              {"min_interval", limit(options.min_interval, "none")},
+              {"requeue_priority", requeue ? std::to_string(requeue->value) : "that of the run"}});
   };
   manager.adjust_controller = decide;
 }

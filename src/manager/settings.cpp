@@ -33,6 +33,7 @@ ControllerSettings merged(ControllerSettings first, const ControllerSettings& se
   fill(&ControllerSettings::store);
   fill(&ControllerSettings::debounce);
   fill(&ControllerSettings::min_interval);
+  fill(&ControllerSettings::requeue_priority);
   fill(&ControllerSettings::stuck_after);
   fill(&ControllerSettings::on_stuck);
   fill(&ControllerSettings::flight_recorder);
@@ -53,6 +54,7 @@ ControllerSettings left_open(ControllerSettings defaults, const ControllerOption
   if (options.store) defaults.store.reset();
   if (options.debounce.quiet > Duration::zero()) defaults.debounce.reset();
   if (options.min_interval > Duration::zero()) defaults.min_interval.reset();
+  if (options.requeue_priority) defaults.requeue_priority.reset();
   if (options.stuck_after) defaults.stuck_after.reset();
   const ControllerOptions untouched;
   if (options.on_stuck != untouched.on_stuck) defaults.on_stuck.reset();
@@ -72,6 +74,7 @@ void put(const ControllerSettings& settings, ControllerOptions& options) {
   if (settings.store) options.store = [word = *settings.store] { return make_store(word); };
   if (settings.debounce) options.debounce = *settings.debounce;
   if (settings.min_interval) options.min_interval = *settings.min_interval;
+  if (settings.requeue_priority) options.requeue_priority = *settings.requeue_priority;
   if (settings.stuck_after) options.stuck_after = settings.stuck_after;
   if (settings.on_stuck) options.on_stuck = *settings.on_stuck;
   if (settings.flight_recorder) options.flight_recorder_bytes = *settings.flight_recorder;
@@ -133,6 +136,12 @@ EventGate parse_event_gate(std::string_view text) {
   if (text == "on") return EventGate::on;
   if (text == "off") return EventGate::off;
   throw std::invalid_argument(in_quotes(text) + " is neither on nor off");
+}
+
+Lane parse_lane(std::string_view text) {
+  if (text == "fast") return Lane::fast;
+  if (text == "slow") return Lane::slow;
+  throw std::invalid_argument(in_quotes(text) + " is neither fast nor slow");
 }
 
 OnStuck parse_on_stuck(std::string_view text) {

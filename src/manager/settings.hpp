@@ -30,6 +30,7 @@ struct ControllerSettings {
   std::optional<std::string> store = {};  ///< A word that parse_store() accepts.
   std::optional<Debounce> debounce = {};
   std::optional<Duration> min_interval = {};
+  std::optional<Lane> requeue_priority = {};
   std::optional<Duration> stuck_after = {};
   std::optional<OnStuck> on_stuck = {};
   std::optional<std::size_t> flight_recorder = {};  ///< Bytes.
@@ -89,6 +90,7 @@ Duration parse_timeout(std::string_view text);              ///< "500ms", "1h30m
 Duration parse_limit(std::string_view text);                ///< Like parse_timeout(), but not 0.
 EventGate parse_event_gate(std::string_view text);          ///< "on" or "off".
 std::string parse_store(std::string_view text);             ///< "priority", "fifo", "two-lane" or "fair".
+Lane parse_lane(std::string_view text);                     ///< "fast" or "slow".
 OnStuck parse_on_stuck(std::string_view text);              ///< "failLiveness" or "report".
 std::size_t parse_size(std::string_view text);              ///< Bytes: "0", "65536", "512Ki", "1Mi".
 Explanations parse_explanations(std::string_view text);     ///< "on" or "off".

@@ -110,6 +110,7 @@ ControllerSettings read_controller(const Section& section) {
                    settings.debounce = read_debounce(section.child("debounce", value));
                  }},
                 text_field("minInterval", settings.min_interval, parse_timeout),
+                text_field("requeuePriority", settings.requeue_priority, parse_lane),
                 text_field("stuckAfter", settings.stuck_after, parse_limit),
                 text_field("onStuck", settings.on_stuck, parse_on_stuck),
                 text_field("flightRecorder", settings.flight_recorder, parse_size)});

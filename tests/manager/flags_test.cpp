@@ -64,6 +64,7 @@ TEST(Flags, EachIsRead) {
                               "op.yaml",
                               "--rate-limiter",
                               "exponential(1s, 60s)",
+                              "--requeue-priority=slow",
                               "--otlp-endpoint",
                               "http://collector:4318",
                               "--trace-ratio=0.1",
@@ -80,6 +81,7 @@ TEST(Flags, EachIsRead) {
   EXPECT_EQ(outcome.flags.config, "op.yaml");
   EXPECT_EQ(outcome.flags.settings.defaults.workers, 8U);
   EXPECT_EQ(outcome.flags.settings.defaults.rate_limiter->text(), "exponential(1s, 60s)");
+  EXPECT_EQ(outcome.flags.settings.defaults.requeue_priority, Lane::slow);
   EXPECT_EQ(outcome.flags.log_level, LogLevel::debug);
   EXPECT_EQ(outcome.flags.log_format, LogFormat::json);
   EXPECT_EQ(outcome.flags.log_file, "l.log");
@@ -131,7 +133,7 @@ TEST(Flags, AnAddressThatIsNoneIsRefused) {
 TEST(Flags, SettingsOfOneControllerCarryItsName) {
   const auto outcome = parse({"--workers", "demo=4", "--workers", "2", "--workers=other=8", "--rate-limiter",
                               "demo=max_of(exponential(5ms, 1000s), token_bucket(10, 100))",
-                              "--reconcile-timeout=demo=1m30s"});
+                              "--reconcile-timeout=demo=1m30s", "--requeue-priority=demo=fast"});
   ASSERT_FALSE(outcome.exit_code) << outcome.text;
   const auto& settings = outcome.flags.settings;
   EXPECT_EQ(settings.defaults.workers, 2U);
@@ -140,6 +142,7 @@ TEST(Flags, SettingsOfOneControllerCarryItsName) {
   EXPECT_EQ(settings.controllers.at("demo").settings.rate_limiter->text(),
             "max_of(exponential(5ms, 1000s), token_bucket(10, 100))");
   EXPECT_EQ(settings.controllers.at("demo").settings.reconcile_timeout, 90s);
+  EXPECT_EQ(settings.controllers.at("demo").settings.requeue_priority, Lane::fast);
   EXPECT_EQ(settings.controllers.at("other").settings.workers, 8U);
   EXPECT_FALSE(settings.controllers.at("other").settings.rate_limiter);
 }
@@ -181,6 +184,7 @@ TEST(Flags, AWrongOneEndsWithCodeTwoAndIsNamed) {
       {{"--rate-limiter", "demo=exponential(soon, 1s)"},
        "--rate-limiter: limiter, column 13: found \"soon\""},
       {{"--rate-limiter", "exponential(1s, 1ms)"}, "--rate-limiter: limiter, column 1: "},
+      {{"--requeue-priority", "-100"}, "--requeue-priority: \"-100\" is neither fast nor slow"},
       {{"--log-level", "loud"}, "--log-level: \"loud\" is none of debug, error, info, off, warn"},
       {{"--log-format", "xml"}, "--log-format: \"xml\" is none of json, text"},
       {{"--grace-period", "soon"}, "--grace-period: \"soon\" is not a duration"},

@@ -310,11 +310,12 @@ TEST_F(RunTest, SettingsOfFlagsAndFileAreInForce) {
   create_demo("sick", "web:broken");
   const std::string file = write_file("settings.yaml",
                                       "controllers:\n  demo:\n    workers: 3\n    eventGate: off\n"
+                                      "    requeuePriority: slow\n"
                                       "    rateLimiter: exponential(7ms, 8ms)\n");
   const auto child = start_operator({"--config", file, "--workers", "demo=2", "--reconcile-timeout", "1m"});
   EXPECT_THAT(child->wait_for_line("settings of a controller"),
               AllOf(HasSubstr("controller=demo workers=2 rate_limiter=\"exponential(7ms, 8ms)\""),
-                    HasSubstr("reconcile_timeout=1m0s event_gate=off")));
+                    HasSubstr("reconcile_timeout=1m0s event_gate=off"), HasSubstr("requeue_priority=-100")));
   EXPECT_THAT(child->wait_for_line("workers started"), HasSubstr("workers=2"));
   EXPECT_THAT(child->wait_for_line("attempt=1 "), HasSubstr("next_try_in=7ms"));
   EXPECT_THAT(child->wait_for_line("attempt=2 "), HasSubstr("next_try_in=8ms"));
@@ -522,7 +523,6 @@ TEST_F(RunTest, RefusedCredentialsAreWaitedOut) {
   EXPECT_EQ(child->wait(), 0) << child->log();
 }
 
-TEST_F(RunTest, AMissingCrdIsNamedAndWaitedFor) {
 // A kubeconfig's token is not sent over plain http, so the server did not reject it.
 TEST_F(RunTest, WithheldCredentialsAreNamed) {
   serve({.token = "right"});
@@ -535,6 +535,7 @@ TEST_F(RunTest, WithheldCredentialsAreNamed) {
   EXPECT_EQ(child->wait(), 0) << child->log();
 }
 
+TEST_F(RunTest, AMissingCrdIsNamedAndWaitedFor) {
   serve();
   const auto child = start_operator({"--sync-timeout", "50ms"});
   std::string line = child->wait_for_line("still waiting");

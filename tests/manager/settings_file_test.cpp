@@ -34,6 +34,7 @@ controllers:
     store: two-lane
     debounce: {quiet: 100ms, maxWait: 1s}
     minInterval: 1.5s
+    requeuePriority: slow
     stuckAfter: 5m
     onStuck: report
     flightRecorder: 64Ki
@@ -53,6 +54,7 @@ controllers:
   EXPECT_EQ(demo.settings.debounce->quiet, 100ms);
   EXPECT_EQ(demo.settings.debounce->max_wait, 1s);
   EXPECT_EQ(demo.settings.min_interval, 1500ms);
+  EXPECT_EQ(demo.settings.requeue_priority, Lane::slow);
   EXPECT_EQ(demo.settings.stuck_after, 5min);
   EXPECT_EQ(demo.settings.on_stuck, OnStuck::report);
   EXPECT_EQ(demo.settings.flight_recorder, 65536U);
@@ -73,7 +75,8 @@ TEST(SettingsFile, OfTheDocumentationIsReadWhole) {
   const auto settings = source.controllers.at("demo").settings;
   EXPECT_TRUE(settings.workers && settings.rate_limiter && settings.reconcile_timeout &&
               settings.event_gate && settings.store && settings.debounce && settings.min_interval &&
-              settings.stuck_after && settings.on_stuck && settings.flight_recorder)
+              settings.requeue_priority && settings.stuck_after && settings.on_stuck &&
+              settings.flight_recorder)
       << example;
 }
 
@@ -130,6 +133,8 @@ TEST(SettingsFile, NamesFileLineControllerAndFieldOfWhatIsWrong) {
       {"defaults:\n  debounce: {quiet: 2s, maxWait: 1s}\n",
        "f.yaml:2: defaults.debounce: maxWait must be at least quiet"},
       {"defaults:\n  minInterval: -1s\n", "f.yaml:2: defaults.minInterval: \"-1s\" is not a duration"},
+      {"defaults:\n  requeuePriority: low\n",
+       "f.yaml:2: defaults.requeuePriority: \"low\" is neither fast nor slow"},
       {"defaults:\n  stuckAfter: 0s\n", "f.yaml:2: defaults.stuckAfter: \"0s\" is not more than 0"},
       {"defaults:\n  onStuck: panic\n",
        "f.yaml:2: defaults.onStuck: \"panic\" is neither failLiveness nor report"},
@@ -139,7 +144,8 @@ TEST(SettingsFile, NamesFileLineControllerAndFieldOfWhatIsWrong) {
        "f.yaml:2: defaults.flightRecorder: \"much\" is not a size from 0 to 1Gi"},
       {"controllers:\n  demo:\n    wrokers: 4\n",
        "f.yaml:3: controllers.demo.wrokers: there is no such setting; there are: workers, rateLimiter, "
-       "reconcileTimeout, eventGate, store, debounce, minInterval, stuckAfter, onStuck, flightRecorder"},
+       "reconcileTimeout, eventGate, store, debounce, minInterval, requeuePriority, stuckAfter, onStuck, "
+       "flightRecorder"},
       {"controler:\n  demo: {}\n",
        "f.yaml:1: controler: there is no such setting; there are: defaults, controllers"},
       {"controllers:\n  demo: {workers: 1}\n  demo: {workers: 2}\n",

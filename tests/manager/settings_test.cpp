@@ -101,6 +101,7 @@ TEST(Settings, EverySettingArrives) {
                                                           .store = "fifo",
                                                           .debounce = Debounce{.quiet = 1s, .max_wait = 2s},
                                                           .min_interval = 3s,
+                                                          .requeue_priority = Lane::slow,
                                                           .stuck_after = 4min,
                                                           .on_stuck = OnStuck::report,
                                                           .flight_recorder = 4096}));
@@ -112,6 +113,8 @@ TEST(Settings, EverySettingArrives) {
   EXPECT_EQ(options.debounce.quiet, 1s);
   EXPECT_EQ(options.debounce.max_wait, 2s);
   EXPECT_EQ(options.min_interval, 3s);
+  ASSERT_TRUE(options.requeue_priority);
+  EXPECT_EQ(options.requeue_priority->value, Priority(Lane::slow).value);
   EXPECT_EQ(options.stuck_after, 4min);
   EXPECT_EQ(options.on_stuck, OnStuck::report);
   EXPECT_EQ(options.flight_recorder_bytes, 4096U);
@@ -125,6 +128,7 @@ TEST(Settings, DefaultsOnlyFillWhatTheProgramLeftOpen) {
                                     .store = "fifo",
                                     .debounce = Debounce{.quiet = 1s, .max_wait = 2s},
                                     .min_interval = 3s,
+                                    .requeue_priority = Lane::slow,
                                     .stuck_after = 4min,
                                     .on_stuck = OnStuck::report,
                                     .flight_recorder = 4096};
@@ -133,6 +137,7 @@ TEST(Settings, DefaultsOnlyFillWhatTheProgramLeftOpen) {
                                   .gate = EventGate::on,
                                   .limiter = [] { return exponential(9ms, 1s); },
                                   .store = [] { return FifoStore(); },
+                                  .requeue_priority = Lane::fast,
                                   .debounce = {.quiet = 1ms, .max_wait = 1ms},
                                   .min_interval = 1ms,
                                   .stuck_after = 1min,
@@ -144,6 +149,7 @@ TEST(Settings, DefaultsOnlyFillWhatTheProgramLeftOpen) {
   EXPECT_EQ(kept.gate, EventGate::on);
   EXPECT_EQ(kept.debounce.quiet, 1ms);
   EXPECT_EQ(kept.min_interval, 1ms);
+  EXPECT_EQ(kept.requeue_priority->value, 0);
   EXPECT_EQ(kept.stuck_after, 1min);
   EXPECT_EQ(kept.flight_recorder_bytes, 8192U);
   const ControllerOptions filled = applied(for_all(defaults), {});
@@ -151,6 +157,7 @@ TEST(Settings, DefaultsOnlyFillWhatTheProgramLeftOpen) {
   EXPECT_EQ(first_delay(filled), 7ms);
   EXPECT_EQ(filled.gate, EventGate::off);
   EXPECT_EQ(filled.min_interval, 3s);
+  EXPECT_EQ(filled.requeue_priority->value, Priority(Lane::slow).value);
   EXPECT_EQ(filled.stuck_after, 4min);
   EXPECT_EQ(filled.on_stuck, OnStuck::report);
   EXPECT_EQ(filled.flight_recorder_bytes, 4096U);

@@ -218,7 +218,8 @@ class ControllerBuilder {
   }
 
   /// Reconciles every cached object of the kind once per period, at low priority; first one period after the
-  /// controller's start.
+  /// controller's start. For periodic work that only some objects need, return requeue_after() and set
+  /// ControllerOptions::requeue_priority to Lane::slow (flag --requeue-priority).
   ControllerBuilder& every(Duration period) {
     return every(period, [of = spec_.resource, scopes = scopes_](Cache& cache) {
       return detail::all_keys(detail::informers_of(cache, of, scopes));

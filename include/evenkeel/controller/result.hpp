@@ -64,7 +64,9 @@ inline Result requeue(std::string reason = {}) {
 }
 
 /// Run again after `delay`, with the back-off reset. The next run keeps the priority of this one, unless the
-/// result or ControllerOptions::requeue_priority sets another.
+/// result or ControllerOptions::requeue_priority sets another: periodic work of objects that were created
+/// live has priority 0, and a new object waits behind all of it. ControllerBuilder::every(), or
+/// `requeue_priority = Lane::slow` (flag --requeue-priority), lets it wait behind live changes instead.
 ///
 /// A negative delay is a time that has passed: the effect is that of requeue(). Zero means no further run, as
 /// in Go, but not done(): a clean-up is not complete, the next step of a Pipeline does not run, and both run
