@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The gate with a server, in virtual time: own writes of a failing reconciler leave it on the ladder, and
 // writes of anybody else run it at once.
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <functional>
@@ -89,7 +90,10 @@ TEST(OwnWriteGate, AConditionThatTheKubeletWritesRunsAFailingPodAtOnce) {
   for (const Duration reported : {30s, 700s, 1400s}) {
     Harness harness({.expect_failures = true});
     harness.add(controller_for<Pod>([](Context&, const Pod& pod) {
-      if (pod.status.phase != "Running") throw std::runtime_error("it does not run yet");
+      const auto is_ready = [](const core_v1::PodCondition& one) {
+        return one.type == "Ready" && one.status == "True";
+      };
+      if (std::ranges::none_of(pod.status.conditions, is_ready)) throw std::runtime_error("not ready yet");
     }));
     harness.create({R"(
 apiVersion: v1
@@ -97,7 +101,8 @@ kind: Pod
 metadata: {name: web, namespace: default}
 spec: {containers: [{name: web, image: "web:1"}]})"});
     harness.after(reported, [&] {
-      harness.edit_status<Pod>(web, [](core_v1::PodStatus& status) { status.phase = "Running"; });
+      harness.edit_status<Pod>(
+          web, [](core_v1::PodStatus& status) { status.conditions = {{.status = "True", .type = "Ready"}}; });
     });
     harness.run_for(1h);
     EXPECT_THAT(starts_of(harness, "pod"), Contains(reported)) << harness.str();

@@ -2,6 +2,7 @@
 // The expectations of the FoundationDB operator's internal/coordination/coordination_test.go, "updating the
 // coordination state", global mode; local mode publishes nothing at all (steps_test.cpp).
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -25,6 +26,18 @@ class GroupSetsTest : public ::testing::Test {
   ProcessGroup& group = *of_class(cluster, "storage").at(1);
   const GroupIds only = {group.id};
 };
+
+TEST_F(GroupSetsTest, AreTheSevenOfTheDocument) {
+  GroupSets sets;
+  const GroupIds names = {"pendingForRemoval", "pendingForExclusion", "pendingForInclusion",
+                          "pendingForRestart", "readyForExclusion",   "readyForInclusion",
+                          "readyForRestart"};
+  std::set<GroupIds*> found;
+  for (const std::string& name : names) found.insert(sets.named(name));
+  EXPECT_EQ(found.size(), 7U);
+  EXPECT_FALSE(found.contains(nullptr));
+  EXPECT_EQ(sets.named("readyForRemoval"), nullptr);
+}
 
 TEST_F(GroupSetsTest, OfAClusterAtRestAreEmpty) {
   EXPECT_EQ(next(), GroupSets());
