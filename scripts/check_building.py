@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Compares docs/building.md with the build: every option of cmake/options.cmake has its row and every row its option,
-and README.md, docs/guide.md and docs/building.md give one recipe to install."""
+the page and README.md list the libraries of cmake/components.cmake, and README.md, docs/guide.md and docs/building.md give one
+recipe to install."""
 import pathlib
 import re
 import sys
@@ -28,6 +29,11 @@ def main():
         if path.name != 'options.cmake' and options(path.read_text()):
             problems.append(f'{path.relative_to(ROOT)}: options belong into cmake/options.cmake')
 
+    libraries = re.search(r'set\(evenkeel_components ([^)]*)\)', (ROOT / 'cmake/components.cmake').read_text())[1].split()
+    listed = {'docs/building.md': re.findall(r'`(\w+)`', re.search(r'Components are the libraries: (.*?)\.', page, re.S)[1]),
+              'README.md': re.findall(r'^\|[^|]*\| `evenkeel::(\w+)` \|', (ROOT / 'README.md').read_text(), re.M)}
+    problems += [f'{name}: its libraries are not those of cmake/components.cmake: {", ".join(sorted(set(found) ^ set(libraries)))}'
+                 for name, found in listed.items() if set(found) != set(libraries)]
     recipe = RECIPE.findall(page)
     if len(recipe) != 1:
         problems.append('docs/building.md: has no recipe to install, or several')

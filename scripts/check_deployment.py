@@ -134,6 +134,10 @@ class Check:
             print(f'deployment.md: no role grants {verb} of {resource}.{group} in namespace "{space}"')
         for flag in stale:
             print(f'deployment.md: demo-operator {flag} no longer prints a block of the page')
+        said = [float(size) for size in re.search(r'has ([\d.]+) MB, or ([\d.]+) MB stripped', PAGE.read_text()).groups()]
+        if any(abs(now / then - 1) > 0.25 for now, then in zip(self.sizes(operator), said)):
+            print('deployment.md: the binary has %.1f MB, or %.1f MB stripped' % self.sizes(operator))
+            stale.append('size')
         if code:
             print(f'deployment.md: the operator ended with code {code}')
         if ('patch', 'demo.evenkeel.dev', 'demos/status', 'default') not in asked:
@@ -145,6 +149,12 @@ class Check:
     @staticmethod
     def printed(operator, flag):
         return subprocess.run([operator, flag, '--manifest-image', IMAGE], capture_output=True, text=True, check=True).stdout
+
+    def sizes(self, operator):
+        """The sizes of a program, as it is and stripped, in MB."""
+        stripped = self.folder / 'stripped'
+        subprocess.run(['strip', '-o', stripped, operator], check=True)
+        return operator.stat().st_size / 1e6, stripped.stat().st_size / 1e6
 
     def until_field(self, name, path, value):
         """Debian's kubectl, 1.20, cannot wait for a field."""

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles every C++ block of README.md and docs/, without a warning, and checks that local links lead somewhere and
-that docs/README.md has a link to every page of docs/.
+"""Compiles every C++ block of README.md and docs/, without a warning, and checks that local links and their anchors lead somewhere and
+that docs/README.md has a link to every page of docs/. Tables are compared with the code: flags of programs, files of a new
+project, numbers of tests.
 
 A block is a whole file if it contains a main() or an #include; otherwise it is put into a function body
 that the line `<!-- code: NAME -->` above it may choose from docs/code/NAME.cpp.in (default: plain.cpp.in).
@@ -20,6 +21,9 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r'(?:<!--\s*code:\s*(?P<how>[^>]*?)\s*-->\s*\n)?```cpp[^\n]*\n(?P<code>.*?)```', re.S)
 LINK = re.compile(r'\]\((?!https?:|#|mailto:)([^)#\s]+)')
+ANCHOR = re.compile(r'\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)')
+PROGRAMS = {'apiserver': ['apiserver'], 'control_plane': ['environment'], 'coordctl': ['coordination'], 'curve': ['rate-limiting'],
+            'etcd': ['coordination-etcd'], 'evenkeel': ['explain', 'types', 'scaffolding']}
 
 
 ABOUT_THE_REPOSITORY = [ROOT / 'docs/architecture.md', ROOT / 'docs/glossary.md', ROOT / 'CONTRIBUTING.md',
@@ -53,6 +57,38 @@ def unlisted_pages(index):
     return sorted(pages - listed - {'README.md'})
 
 
+def prose(text):
+    return re.sub(r'```.*?```|`[^`\n]*`', '', text, flags=re.S)
+
+
+def anchors(page):
+    headings = re.findall(r'^#+ (.*)$', re.sub(r'```.*?```', '', page.read_text(), flags=re.S), re.M)
+    return {re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-') for heading in headings}
+
+
+def stale_tables():
+    """What the pages say of flags, files and numbers, and the code does not."""
+    for name, pages in PROGRAMS.items():
+        flags = set(re.findall(r'"(--[a-z][\w-]+)"', (ROOT / f'src/programs/{name}/main.cpp').read_text())) - {'--version'}
+        text = ''.join((ROOT / f'docs/{page}.md').read_text() for page in pages)
+        for flag in sorted(flags - set(re.findall(r'--[a-z][\w-]+', text))):
+            yield f'docs/{pages[0]}.md: lacks {flag} of src/programs/{name}'
+        if name == 'apiserver':
+            for flag in sorted(set(re.findall(r'^\| `(--[\w-]+)', text, re.M)) - flags):
+                yield f'docs/{pages[0]}.md: has {flag}, which src/programs/{name} lacks'
+    table = (ROOT / 'docs/scaffolding.md').read_text()
+    project = (ROOT / 'src/programs/evenkeel/scaffold/project.cpp').read_text()
+    for start, end in re.findall(r'^ +\{"([^"]*)"(?: \+ file \+ "([^"]*)")?, templates::', project, re.M):
+        if not any(f'`{name}`' in table for name in (start + 'website' + end if end else start, 'website' + end)):
+            yield f'docs/scaffolding.md: no row for {start}{"..." if end else ""}{end}'
+    commands = len(re.findall(r'^\$ ', (ROOT / 'tests/kubectl/recorded/1.36.txt').read_text(), re.M))
+    if f'`tests/kubectl` runs {commands} commands' not in (ROOT / 'docs/apiserver.md').read_text():
+        yield f'docs/apiserver.md: tests/kubectl runs {commands} commands'
+    for file, tests in re.findall(r'^\| `(demo_\w+\.cpp)`.*?\| (\d+) \|', (ROOT / 'docs/testing.md').read_text(), re.M):
+        if len(re.findall(r'^TEST', (ROOT / 'examples/demo' / file).read_text(), re.M)) != int(tests):
+            yield f'docs/testing.md: {file} does not have {tests} tests'
+
+
 def program(code, how):
     if 'int main(' in code or '#include' in code:
         return code.replace('#pragma once\n', '')
@@ -80,12 +116,20 @@ def main():
     for name in unlisted_pages((ROOT / 'docs/README.md').read_text()):
         print(f'docs/README.md: no line for {name}')
         failed += 1
+    for complaint_of_table in stale_tables():
+        print(complaint_of_table)
+        failed += 1
     with tempfile.TemporaryDirectory() as scratch:
         for page in pages:
             text = page.read_text()
-            for target in LINK.findall(re.sub(r'```.*?```|`[^`\n]*`', '', text, flags=re.S)):
+            for target in LINK.findall(prose(text)):
                 if not (page.parent / target).exists():
                     print(f'{page.relative_to(ROOT)}: link to {target}, which does not exist')
+                    failed += 1
+            for target, anchor in ANCHOR.findall(prose(text)):
+                other = page.parent / target if target else page
+                if other.suffix == '.md' and other.exists() and anchor not in anchors(other):
+                    print(f'{page.relative_to(ROOT)}: link to {target}#{anchor}, which does not exist')
                     failed += 1
             for match in BLOCK.finditer(text):
                 how = match['how'] or ''

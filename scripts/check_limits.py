@@ -4,7 +4,7 @@
 
 A row of a table that names an option or a constant must have its value: `Options::member`, `limits::name`, or a lone name
 in a section whose heading names the options, or in a row that names the file. Each constant of src/base/limits.hpp must be
-in a row, and each name and file must exist. Values that are no constants are not checked."""
+in a row, and each name and file must exist. Options are those of public headers, or the row names the file. Values that are no constants are not checked."""
 import pathlib
 import re
 import sys
@@ -36,6 +36,11 @@ def texts_of(scope):
             end = text.find(f'\n{indent}}}', match.end())
             found.append(text[match.end():end])
     return found
+
+
+def is_public(scope):
+    return any(re.search(rf'struct (?:EVENKEEL_API )?{scope}\b', text)
+               for path, text in TEXTS.items() if path.is_relative_to(ROOT / 'include'))
 
 
 def evaluate(expression, depth=0):
@@ -90,6 +95,8 @@ def complaints():
             if explicit:
                 scope, name = name.split('::')
             where = [place for place in (scope or section_scope, *files) if place]
+            if explicit and scope.endswith('Options') and not files and not is_public(scope):
+                yield number, f'names {scope}, which programs cannot set'
             values = [value for place in where if (value := value_of(place, name)) is not None]
             if not values and explicit and not any(re.search(rf'\b{name}\b', text) for text in texts_of(scope)):
                 yield number, f'names {scope}::{name}, which does not exist'
