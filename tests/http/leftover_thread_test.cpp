@@ -27,7 +27,7 @@ void start_leaving(std::promise<void>& left, Rest rest) {
   handle.set_value(std::move(thread));
 }
 
-TEST(LeftoverThreads, AThreadIsJoinedByAnother) {
+TEST(LeftoverThreadsConcurrency, AThreadIsJoinedByAnother) {
   std::atomic<bool> ended = false;
   join_or_leave(std::thread([&] { ended = true; }));
   EXPECT_TRUE(ended);

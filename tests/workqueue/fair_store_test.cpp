@@ -297,7 +297,7 @@ TEST(FairStoreCap, ShuttingDownDropsOrServesWhatIsHeldBack) {
   }
 }
 
-TEST(FairStoreCap, AWorkerWaitsWhileAllKeysAreHeldBackAndIsWokenWhenOneIsDone) {
+TEST(FairStoreCapConcurrency, AWorkerWaitsWhileAllKeysAreHeldBackAndIsWokenWhenOneIsDone) {
   const auto clock = std::make_shared<ManualClock>();
   KeyTable table;
   RequestQueue queue({.store = FairStore<RequestKey>(by_namespace(), {.cap = 1}), .clock = clock});
