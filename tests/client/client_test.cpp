@@ -22,6 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using tests::FakeTransport;
 using tests::Gadget;
 using tests::Widget;
@@ -511,6 +512,25 @@ TEST_F(ClientEditsOf, RetryOnConflictGivesUpAndPassesOtherErrors) {
                   client, []() -> int { throw ApiError("get A b", Status{.code = 404, .reason = "R"}); });
             }),
             "get A b: 404 R");
+}
+
+TEST_F(ClientRetries, ARefusalOfACallWithoutCredentialsSaysSo) {
+  const auto error_with = [&](const Config& config) {
+    transport->reply(401, status_body(401, "Unauthorized"));
+    return error_of([&] { Client(config, {.transport = transport}).get<Widget>(key); });
+  };
+  Config config = parse_kubeconfig(R"(
+current-context: c
+contexts: [{name: c, context: {cluster: k, user: u}}]
+clusters: [{name: k, cluster: {server: "http://10.0.0.1"}}]
+users: [{name: u, user: {token: secret}}])");
+  EXPECT_THAT(
+      error_with(config),
+      StartsWith("get Widget default/web, sent without credentials (kubeconfig, context \"c\", without "
+                 "its credentials, because the server is plain http): 401 Unauthorized"));
+  config.server = "https://10.0.0.1";
+  config.token = "secret";
+  EXPECT_THAT(error_with(config), StartsWith("get Widget default/web: 401 Unauthorized"));
 }
 
 TEST_F(ClientRetries, WaitsForTheServersRetryAfter) {

@@ -9,6 +9,8 @@
 #include <evenkeel/client/errors.hpp>
 #include <evenkeel/client/flow_control.hpp>
 
+#include "client/config/credential_check.hpp"
+
 namespace evenkeel {
 inline namespace v0 {
 namespace detail {
@@ -125,7 +127,10 @@ CallPlan::Next CallPlan::on_refused(ClientState& state, Outcome<http::Response>&
   const Next next = after(state, retry_.on_refused(status), code, now);
   if (next == Next::end) state.observers->on_end(request_, code, response.body);
   if (next == Next::end) span_.on_error(status.reason, status.message);
-  outcome = Outcome<http::Response>(std::make_exception_ptr(ApiError(describe(request_), std::move(status))));
+  std::string call = describe(request_);
+  if (code == 401 && !state.config.origin.empty() && !has_credentials(state.config))
+    call += ", sent without credentials (" + state.config.origin + ")";
+  outcome = Outcome<http::Response>(std::make_exception_ptr(ApiError(std::move(call), std::move(status))));
   return next;
 }
 
