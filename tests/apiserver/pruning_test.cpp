@@ -36,6 +36,38 @@ TEST(Prune, RemovesNullsThatOnlyStandForNothing) {
             parse(R"({"size": 3, "note": null, "color": null, "free": {"x": [1, {"y": null}]}})"));
 }
 
+TEST(Prune, KeepsListsBelowFieldsThatPreserve) {
+  Shapes shapes;
+  const auto kind = shapes.with_spec(R"({"type": "object", "properties": {
+    "any": {"x-kubernetes-preserve-unknown-fields": true},
+    "list": {"type": "array", "x-kubernetes-preserve-unknown-fields": true, "items": {"type": "object"}},
+    "lists": {"type": "array", "x-kubernetes-preserve-unknown-fields": true, "items": {"type": "array",
+      "items": {"type": "object", "properties": {"x": {"type": "object", "properties": {}}}}}},
+    "items": {"type": "array", "items": {"x-kubernetes-preserve-unknown-fields": true}},
+    "object": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}})");
+  Json object = parse(R"({"spec": {
+    "any": [{"k": "v"}, [{"k": [{"l": 1}]}]], "list": [{"k": {"m": 1}}], "lists": [[{"x": {}, "y": 1}], {"q": 1}],
+    "items": [{"k": 1}, ["x", {"k": 1}], 3], "object": [{"k": [{"z": 1}]}]}})");
+  const Json before = object;
+  EXPECT_EQ(prune(object, *kind), Paths{});
+  EXPECT_EQ(object, before);
+  object["spec"]["lists"][0][0]["x"]["z"] = 1;
+  EXPECT_EQ(prune(object, *kind), Paths{"spec.lists[0][0].x.z"}) << "of a schema that does not preserve";
+  EXPECT_EQ(object, before);
+}
+
+TEST(Prune, RemovesFieldsOfValuesOfAnotherType) {
+  Shapes shapes;
+  const auto kind = shapes.with_spec(R"({"type": "object", "properties": {
+    "map": {"type": "object", "properties": {"x": {"type": "string"}}}, "text": {"type": "string"},
+    "true": {"type": "object", "additionalProperties": true}}})");
+  Json object = parse(
+      R"({"spec": {"map": [{"x": 1}], "text": {"a": 1}, "true": {"a": {"b": 1}, "c": [{"d": 1}], "e": 1}}})");
+  EXPECT_EQ(prune(object, *kind),
+            (Paths{"spec.map[0].x", "spec.text.a", "spec.true.a.b", "spec.true.c[0].d"}));
+  EXPECT_EQ(object["spec"], parse(R"({"map": [{}], "text": {}, "true": {"a": {}, "c": [{}], "e": 1}})"));
+}
+
 TEST(Prune, LeavesKindsWithoutASchemaAlone) {
   Shapes shapes;
   const auto plain = shapes.catalog.custom({.group = "g.example.com", .version = "v1", .kind = "Plain"});

@@ -20,14 +20,18 @@ class Pruner {
  public:
   explicit Pruner(bool built_in) : built_in_(built_in) {}
 
-  void visit(Json& value, const Schema* schema, const std::string& path) {
-    if (schema != nullptr && schema->opaque) return;
+  /// `schema` is null if nothing is known. `preserved` is true for items of a list that preserves unknown
+  /// fields. Source: apiextensions pkg/apiserver/schema/pruning/algorithm.go prune, skipPrune.
+  void visit(Json& value, const Schema* schema, const std::string& path, bool preserved = false) {
+    if (schema == nullptr ? preserved : schema->opaque) return;
+    const bool preserves = preserved || (schema != nullptr && schema->preserve_unknown_fields);
     if (value.is_array()) {
       Json::Array& items = value.as_array();
       for (std::size_t i = 0; i < items.size(); ++i)
-        visit(items[i], schema == nullptr ? nullptr : schema->items, path + "[" + std::to_string(i) + "]");
+        visit(items[i], schema == nullptr ? nullptr : schema->items, path + "[" + std::to_string(i) + "]",
+              preserves);
     } else if (value.is_object()) {
-      visit_fields(value, schema, path);
+      visit_fields(value, schema, path, preserves);
     }
   }
 
@@ -41,14 +45,14 @@ class Pruner {
   }
 
  private:
-  void visit_fields(Json& object, const Schema* schema, const std::string& path) {
+  void visit_fields(Json& object, const Schema* schema, const std::string& path, bool preserves) {
     std::vector<std::string> gone;
     for (auto& [name, value] : object.as_object()) {
       const std::string here = path.empty() ? name : path + "." + name;
       const Schema* member = schema == nullptr ? nullptr : schema->member(name);
       if (member != nullptr) {
         visit(value, member, here);
-      } else if (schema == nullptr || !schema->preserve_unknown_fields) {
+      } else if (!preserves) {
         gone.push_back(name);
         const bool metadata = !built_in_ && schema != nullptr && !schema->type_name.empty();
         (metadata ? of_metadata_ : removed_).push_back(here);

@@ -184,8 +184,7 @@ class CustomReader {
     const Json& additional = source["additionalProperties"];
     if (additional.is_object()) node.additional = &read(additional);
     if (additional.bool_or(false)) {
-      Schema& anything = pool_.add();
-      anything.preserve_unknown_fields = true;
+      Schema& anything = pool_.add();  // objects in it lose their fields, of which no schema knows
       anything.nullable = true;
       node.additional = &anything;
     }
