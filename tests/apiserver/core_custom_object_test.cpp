@@ -40,6 +40,60 @@ class CustomObjectsTest : public CoreFixture {
   }
 };
 
+// A create drops the status, and the stored object has none; a real server sets defaults whenever it decodes.
+class StatusDefaultTest : public CustomObjectsTest {
+ protected:
+  StatusDefaultTest() {
+    install_ships(version(R"({"spec":{"type":"object","properties":{"crew":{"type":"integer"}}},)"
+                          R"("status":{"type":"object","default":{"observed":-1},"properties":{)"
+                          R"("observed":{"type":"integer"},"phase":{"type":"string"},)"
+                          R"("ready":{"type":"boolean","default":false}}}})",
+                          R"("subresources":{"status":{}},"additionalPrinterColumns":[{"name":"Observed",)"
+                          R"("type":"integer","jsonPath":".status.observed"}])"));
+  }
+  const Json standard = Json::parse(R"({"observed":-1,"ready":false})");
+  const std::string one = ships + "/a";
+};
+
+TEST_F(StatusDefaultTest, IsInEveryAnswer) {
+  const CoreReply stream = get(ships + "?watch=true");
+  Json with_status = ship("a");
+  with_status["status"] = Json::parse(R"({"phase":"given"})");
+  EXPECT_EQ(post(ships + "?dryRun=All", with_status)["status"], standard);
+  EXPECT_EQ(post(ships, with_status)["status"], standard);
+  EXPECT_EQ(get(one)["status"], standard);
+  EXPECT_EQ(get(one + "/status")["status"], standard);
+  EXPECT_EQ(get(ships)["items"][std::size_t{0}]["status"], standard);
+  EXPECT_EQ(get(ships + "?fieldSelector=metadata.name%3Da")["items"][std::size_t{0}]["status"], standard);
+  EXPECT_EQ(events(stream).at(0).at({"object", "status"}), standard);
+  const CoreReply table = get(ships, "application/json;as=Table;v=v1;g=meta.k8s.io");
+  EXPECT_EQ(table["rows"][std::size_t{0}]["cells"], Json::parse(R"(["a",-1])"));
+  EXPECT_EQ(apply(ships + "/b?fieldManager=m", ship("b").dump())["status"], standard);
+  EXPECT_EQ(remove(one + "?dryRun=All").status, 200);
+  events(stream);
+  remove(one);
+  EXPECT_EQ(events(stream).at(0).at({"object", "status"}), standard);
+}
+
+TEST_F(StatusDefaultTest, IsWhatTheFirstPatchChanges) {
+  post(ships, ship("a"));
+  const CoreReply patched = merge(one + "/status", R"({"status":{"phase":"q"}})");
+  EXPECT_EQ(patched["status"], Json::parse(R"({"observed":-1,"phase":"q","ready":false})"));
+  EXPECT_EQ(patched.body.at({"metadata", "managedFields", "1", "fieldsV1"}),
+            Json::parse(R"({"f:status":{"f:phase":{}}})"));
+  EXPECT_EQ(merge(one + "/status", R"({"status":null})")["status"], standard);
+  EXPECT_EQ(get(one)["status"], standard);
+}
+
+// A real server compares the bytes in etcd, which change.
+TEST_F(StatusDefaultTest, IsStoredByTheNextWrite) {
+  const CoreReply made = post(ships, ship("a"));
+  const CoreReply first = merge(one, R"({"metadata":{"labels":null}})");
+  EXPECT_NE(first.version(), made.version());
+  EXPECT_EQ(first.body.at({"metadata", "generation"}), Json(1));
+  EXPECT_EQ(merge(one, R"({"metadata":{"labels":null}})").version(), first.version());
+}
+
 // Regression: strict decoding refused, and others lost, the members of maps in lists below untyped fields.
 TEST_F(CustomObjectsTest, KeepListsBelowUntypedFields) {
   install_ships(version(R"({"spec":{"type":"object","properties":{)"

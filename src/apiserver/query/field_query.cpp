@@ -145,7 +145,7 @@ bool Selection::matches(const Stored& object, const ResourceType& type) const {
   if (!shards.matches(object)) return false;
   if (!labels.empty() && !labels.matches(object)) return false;
   if (fields.empty()) return true;
-  return type.reads_as_stored(object) ? fields.matches(object) : fields.matches(type.read(object));
+  return type.reads_as_stored(object.form()) ? fields.matches(object) : fields.matches(type.read(object));
 }
 
 }  // namespace apiserver

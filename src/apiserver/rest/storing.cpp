@@ -59,11 +59,14 @@ void Storing::require_way_back() const {
 
 WriteOutcome Storing::rehearse(Json object) && {
   require_way_back();
-  return {.stored = nullptr, .document = converts_writes(type_) ? std::move(shown_) : std::move(object)};
+  if (converts_writes(type_)) return {.stored = nullptr, .document = std::move(shown_)};
+  return {.stored = nullptr,
+          .document = type_.document({.shape = 0, .version = type_.storage_version}, std::move(body_))};
 }
 
 WriteOutcome Storing::put() && {
-  const StoredPtr stored = call_.storage.store.put(call_.collection(), std::move(body_), type_.stored_form());
+  StoredForm form = type_.stored_form(body_);
+  const StoredPtr stored = call_.storage.store.put(call_.collection(), std::move(body_), std::move(form));
   require_way_back();
   if (!type_.converts(*stored)) return {.stored = stored, .document = {}};
   return {.stored = stored_in(type_, std::move(shown_), stored->version()), .document = {}};

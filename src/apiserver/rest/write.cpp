@@ -204,6 +204,7 @@ class Creation {
     event.name = std::as_const(shown).at({"metadata", "name"}).string_or("");
     if (!mutate_by_webhooks(call_, event, shown)) return false;
     object = std::move(shown);
+    if (type_.custom && type_.has_status) object.erase("status");
     if (std::as_const(object).at({"metadata", "name"}).string_or("").empty())
       object["metadata"]["name"] = metadata["name"];
     for (const char* member : {"uid", "creationTimestamp", "generation", "namespace"}) {
@@ -404,8 +405,9 @@ void store_as_controller(Storage& storage, const ResourceType& type, const Json&
   const Json& metadata = live["metadata"];
   const StoredPtr present = storage.store.find(
       collection, collection.key_of(metadata["namespace"].string_or(""), metadata["name"].string_or("")));
-  storage.store.put(collection, stored_form(type, std::move(object)),
-                    present ? present->form() : type.stored_form());
+  Json body = stored_form(type, std::move(object));
+  StoredForm form = present ? present->form() : type.stored_form(body);
+  storage.store.put(collection, std::move(body), std::move(form));
 }
 
 StoredPtr require_object(Storage& storage, const Call& call) {

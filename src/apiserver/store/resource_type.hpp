@@ -119,22 +119,21 @@ struct ResourceType {
   std::string head() const;
   /// Returns the complete document of a stored object in this version. For one object, Storage::document()
   /// keeps the parsed document.
-  Json document(const Stored& object) const { return document(object, object.document()); }
-  /// `body` is that of the object as stored.
-  Json document(const Stored& object, Json body) const;
+  Json document(const Stored& object) const { return document(object.form(), object.document()); }
+  /// `body` is that of an object stored in this form.
+  Json document(const StoredForm& form, Json body) const;
   /// Returns its text: {"kind":...,"apiVersion":...,...}.
   std::string text(const Stored& object) const;
-  /// Returns the form of objects written in this version. Their shape is known if it is the storage version.
-  StoredForm stored_form() const {
-    return {.shape = version == storage_version ? shape : 0, .version = custom ? storage_version : ""};
-  }
+  /// Returns the form of an object written in this version. Its shape is known if it is the storage version
+  /// and reading adds nothing.
+  StoredForm stored_form(const Json& body) const;
   /// Returns true if only the webhook can bring the object into this version.
   bool converts(const Stored& object) const { return hook && object.form().version != version; }
   /// Returns the object as stored, with the defaults of its own version, which may be another than this one.
   Json document_as_stored(const Stored& object) const;
   /// Converts a stored document to this version.
   Json read(const Stored& object) const;
-  bool reads_as_stored(const Stored& object) const;
+  bool reads_as_stored(const StoredForm& form) const;
   /// Appends the members of the document in this version, without apiVersion and kind, without braces.
   void append_members(const Stored& object, std::string& out) const;
 };

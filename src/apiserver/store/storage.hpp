@@ -39,7 +39,7 @@ struct Storage {
   Collection& collection(const ResourceType& type) { return store.at(type.collection); }
   /// Returns the complete document of an object in the version of `type`.
   Json document(const ResourceType& type, const StoredPtr& object) {
-    return type.document(*object, store.body(object));
+    return type.document(object->form(), store.body(object));
   }
 
   Identity identity;
