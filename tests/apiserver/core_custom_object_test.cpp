@@ -94,6 +94,26 @@ TEST_F(StatusDefaultTest, IsStoredByTheNextWrite) {
   EXPECT_EQ(merge(one, R"({"metadata":{"labels":null}})").version(), first.version());
 }
 
+// Regression: the answer had the defaults of the version of the request.
+TEST_F(CustomObjectsTest, DryRunOfAnotherVersionAnswersLikeTheWrite) {
+  const auto with_default = [](const std::string& name, bool storage) {
+    return R"({"name":")" + name + R"(","served":true,"storage":)" + (storage ? "true" : "false") +
+           R"(,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{)"
+           R"("crew":{"type":"integer"},"both":{"type":"string","default":")" +
+           name + R"("},"only1":{"type":"string")" + (name == "v1" ? R"(,"default":"one")" : "") +
+           R"(},"only2":{"type":"string")" + (name == "v2" ? R"(,"default":"two")" : "") + "}}}}}}}";
+  };
+  install_ships(with_default("v1", true) + "," + with_default("v2", false));
+  const std::string two = "/apis/example.com/v2/namespaces/default/ships";
+  Json sent = ship("a");
+  sent["apiVersion"] = "example.com/v2";
+  const Json wanted = Json::parse(R"({"both":"v2","crew":1,"only1":"one","only2":"two"})");
+  EXPECT_EQ(post(two + "?dryRun=All", sent)["spec"], wanted);
+  EXPECT_EQ(apply(two + "/a?fieldManager=m&dryRun=All", sent.dump())["spec"], wanted);
+  EXPECT_EQ(post(two, sent)["spec"], wanted);
+  EXPECT_EQ(merge(two + "/a?dryRun=All", R"({"spec":{"crew":2}})")["spec"]["only1"], Json("one"));
+}
+
 // Regression: strict decoding refused, and others lost, the members of maps in lists below untyped fields.
 TEST_F(CustomObjectsTest, KeepListsBelowUntypedFields) {
   install_ships(version(R"({"spec":{"type":"object","properties":{)"

@@ -223,7 +223,7 @@ CustomDeletion::CustomDeletion(Call& call, StoredPtr object, Json shown, const D
 std::optional<WriteOutcome> CustomDeletion::run() && {
   if (held_ && !storing_->changes(object_))
     return WriteOutcome{.stored = in_version(call_, object_), .document = {}};
-  if (held_ && options_.dry_run) return std::move(*storing_).rehearse(std::move(document_));
+  if (held_ && options_.dry_run) return std::move(*storing_).rehearse();
   if (held_) return std::move(*storing_).put();
   if (options_.dry_run) return std::nullopt;
   Collection& collection = call_.collection();

@@ -57,7 +57,7 @@ void Storing::require_way_back() const {
   if (failure_) throw StatusError(*failure_);
 }
 
-WriteOutcome Storing::rehearse(Json object) && {
+WriteOutcome Storing::rehearse() && {
   require_way_back();
   if (converts_writes(type_)) return {.stored = nullptr, .document = std::move(shown_)};
   return {.stored = nullptr,

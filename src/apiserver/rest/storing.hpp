@@ -29,9 +29,9 @@ class Storing {
   /// Returns true if it is to be stored in place of `live`: it differs, or moves to a new storage version.
   bool changes(const StoredPtr& live) const;
 
-  /// Returns the outcome of a dry run: the object as it comes back from both conversions; `object` if there
-  /// are none. Throws StatusError. Source: apiserver registry/generic/registry/dryrun.go copyInto.
-  WriteOutcome rehearse(Json object) &&;
+  /// Returns the outcome of a dry run: the object as it would be read. Throws StatusError.
+  /// Source: apiserver registry/generic/registry/dryrun.go copyInto.
+  WriteOutcome rehearse() &&;
   /// Throws StatusError if it was stored but cannot be shown.
   WriteOutcome put() &&;
   /// Throws StatusError if the way back into the version of the request failed.

@@ -258,8 +258,8 @@ class Creation {
 
   WriteOutcome store(Json object) {
     check_free(std::as_const(object).at({"metadata", "name"}).string_or(""));
-    Storing storing(call_, object, options_.dry_run);
-    if (options_.dry_run) return std::move(storing).rehearse(std::move(object));
+    Storing storing(call_, std::move(object), options_.dry_run);
+    if (options_.dry_run) return std::move(storing).rehearse();
     check_size(call_, storing.body());
     return std::move(storing).put();
   }
@@ -369,9 +369,9 @@ class Update {
       return {.stored = nullptr, .document = std::move(object)};
     }
     ignore_time_only_changes(before_, object);
-    Storing storing(call_, object, options_.dry_run);
+    Storing storing(call_, std::move(object), options_.dry_run);
     if (!storing.changes(live_)) return {.stored = in_version(call_, live_), .document = {}};
-    if (options_.dry_run) return std::move(storing).rehearse(std::move(object));
+    if (options_.dry_run) return std::move(storing).rehearse();
     check_size(call_, storing.body());
     return std::move(storing).put();
   }
