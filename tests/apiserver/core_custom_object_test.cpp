@@ -131,5 +131,24 @@ TEST_F(CustomObjectsTest, KeepListsBelowUntypedFields) {
             Json::parse(spec));
 }
 
+TEST_F(CustomObjectsTest, EmbeddedResourcesHaveAType) {
+  install_ships(
+      version(R"({"spec":{"type":"object","properties":{"pod":{"type":"object",)"
+              R"("x-kubernetes-embedded-resource":true,"x-kubernetes-preserve-unknown-fields":true}}}})"));
+  const auto made = [&](const std::string& pod) {
+    return post(ships + "?dryRun=All", ship_with(R"({"pod":)" + pod + "}"));
+  };
+  for (const char* version : {"a/b/c", "http://x"})
+    EXPECT_EQ(causes_of(made(R"({"apiVersion":")" + std::string(version) + R"(","kind":"A"})")),
+              "FieldValueInvalid spec.pod.apiVersion: Invalid value: \"" + std::string(version) +
+                  "\": unexpected GroupVersion string: " + version + "\n");
+  EXPECT_EQ(made(R"({"apiVersion":"/v1","kind":"A"})").status, 201);
+  const CoreReply refused = made(R"({"apiVersion":"v1","kind":5})");
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(
+      refused.message(),
+      R"(Ship in version "v1" cannot be handled as a Ship: spec.pod.kind: Invalid value: 5: must be a string)");
+}
+
 }  // namespace
 }  // namespace evenkeel::apiserver::tests

@@ -57,6 +57,25 @@ TEST(DecodeError, ReadsTimesAndBytesAsGoDoes) {  // scenario lease
       std::nullopt);
 }
 
+TEST(DecodeError, ReadsTypeAndMetadataOfEmbeddedResources) {
+  Shapes shapes;
+  const auto kind = shapes.with_spec(R"({"type": "object", "additionalProperties": {"type": "array", "items":
+    {"type": "object", "x-kubernetes-embedded-resource": true, "x-kubernetes-preserve-unknown-fields": true}}})");
+  const auto problem = [&](std::string_view resource) {
+    const Json object =
+        parse(R"({"spec": {"k": [{"apiVersion": "v1", "kind": "A"}, )" + std::string(resource) + "]}}");
+    return decode_error(object, *kind).value_or("");
+  };
+  EXPECT_EQ(problem(R"({"kind": 5})"), "spec[k][1].kind: Invalid value: 5: must be a string");
+  EXPECT_EQ(problem(R"({"apiVersion": null})"),
+            "spec[k][1].apiVersion: Invalid value: null: must be a string");
+  EXPECT_EQ(problem(R"({"metadata": []})"),
+            "spec[k][1].metadata: Invalid value: []: expected an object, got an array");
+  EXPECT_EQ(problem(R"({"metadata": {"labels": {"a": 1}}})"),
+            R"(spec[k][1].metadata: Invalid value: {"labels":{"a":1}}: labels.a: expected a string, got 1)");
+  EXPECT_EQ(problem(R"({"metadata": null, "spec": 5})"), "");
+}
+
 TEST(DecodeError, NamesFieldTypeAndValue) {  // scenario create-wrong-type
   Shapes shapes;
   const auto error = [](std::string_view text, const KindSchema& kind) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "apiserver/schema/embedded_resources.hpp"
 #include "apiserver/schema/schema_validation.hpp"
 #include "apiserver/text/json_problem.hpp"
 #include "apiserver/text/regular_expression.hpp"
@@ -121,6 +122,27 @@ class DecodeCheck {
   const bool secret_;  // values are not quoted
 };
 
+/// Returns the error of an embedded resource in an object of a custom kind. Source: apiextensions
+/// pkg/apiserver/schema/objectmeta/coerce.go.
+std::optional<std::string> embedded_error(const Json& object, const KindSchema& kind,
+                                          const Schema& object_meta) {
+  std::optional<std::string> first;
+  each_embedded_resource(object, kind, [&](const Json& resource, const std::string& path) {
+    const auto check = [&](std::string_view name, const auto& problem_of) {
+      const Json* value = first ? nullptr : resource.find(name);
+      if (value == nullptr) return;
+      if (const std::optional<std::string> problem = problem_of(*value))
+        first = field_invalid(path + "." + std::string(name), *value, *problem).text();
+    };
+    for (const char* name : {"apiVersion", "kind"})
+      check(name, [](const Json& value) {
+        return value.is_string() ? std::nullopt : std::optional<std::string>("must be a string");
+      });
+    check("metadata", [&](const Json& value) { return DecodeCheck(false).visit(value, object_meta, ""); });
+  });
+  return first;
+}
+
 }  // namespace
 
 std::optional<std::string> decode_error(const Json& object, const KindSchema& kind) {
@@ -128,8 +150,10 @@ std::optional<std::string> decode_error(const Json& object, const KindSchema& ki
   if (kind.built_in) return check.visit(object, kind.root(), "");
   const Schema* metadata = kind.root().property("metadata");
   const Json* present = object.find("metadata");
-  if (metadata == nullptr || present == nullptr) return std::nullopt;
-  return check.visit(*present, *metadata, "metadata");
+  if (metadata == nullptr) return std::nullopt;
+  if (present != nullptr)
+    if (auto found = check.visit(*present, *metadata, "metadata")) return found;
+  return embedded_error(object, kind, *metadata);
 }
 
 }  // namespace apiserver

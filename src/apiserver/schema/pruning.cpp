@@ -8,6 +8,7 @@
 #include <evenkeel/api/quantity.hpp>
 
 #include "apiserver/schema/cel_time.hpp"
+#include "apiserver/schema/embedded_resources.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -75,7 +76,7 @@ void drop_unset(Json& value, const Schema* schema) {
   if (!value.is_object()) return;
   std::vector<std::string> gone;
   for (auto& [name, member] : value.as_object()) {
-    const Schema* known = schema->member(name);
+    const Schema* known = schema->embedded_resource && name == "metadata" ? nullptr : schema->member(name);
     if (known != nullptr && member.is_null() && !known->nullable && !known->default_value)
       gone.push_back(name);
     else
@@ -237,7 +238,14 @@ void canonicalize(Json& object, const KindSchema& kind) {
   if (kind.built_in) return canonicalize_value(object, kind.root());
   const Schema* metadata = kind.root().property("metadata");
   Json* present = object.find("metadata");
-  if (metadata != nullptr && present != nullptr) canonicalize_value(*present, *metadata);
+  if (metadata == nullptr) return;
+  if (present != nullptr) canonicalize_value(*present, *metadata);
+  each_embedded_resource(object, kind, [&](Json& resource, const std::string&) {
+    Json* own = resource.find("metadata");
+    if (own == nullptr) return;
+    if (own->is_null()) *own = Json::object();
+    canonicalize_value(*own, *metadata);
+  });
 }
 
 }  // namespace apiserver

@@ -73,6 +73,8 @@ std::shared_ptr<const KindSchema> SchemaCatalog::custom(const CustomKind& kind) 
   result->version = kind.version;
   result->kind = kind.kind;
   result->status_subresource = kind.status_subresource;
+  result->embeds_resources = std::any_of(pool->nodes.begin(), pool->nodes.end(),
+                                         [](const Schema& node) { return node.embedded_resource; });
   return result;
 }
 

@@ -134,6 +134,7 @@ class KindSchema {
   std::string kind = {};
   bool built_in = false;
   bool status_subresource = false;
+  bool embeds_resources = false;  ///< The schema has x-kubernetes-embedded-resource.
   /// For kinds without a schema, every member is known.
   const Schema& root() const noexcept { return *root_; }
   std::string api_version() const { return group.empty() ? version : group + "/" + version; }

@@ -12,6 +12,7 @@
 
 #include "apiserver/schema/builtin_validation.hpp"
 #include "apiserver/schema/cel_validation.hpp"
+#include "apiserver/schema/embedded_resources.hpp"
 #include "apiserver/schema/metadata_validation.hpp"
 #include "apiserver/schema/name_rules.hpp"
 #include "apiserver/text/formats.hpp"
@@ -340,6 +341,10 @@ void check_embedded(const Json& value, const std::string& path, Errors& errors) 
     else if (said->as_string().empty())
       errors.push_back(field_invalid(field, *said, "must not be empty"));
   }
+  const std::string version = value["apiVersion"].string_or("");
+  if (std::count(version.begin(), version.end(), '/') > 1)
+    errors.push_back(
+        field_invalid(path + ".apiVersion", version, "unexpected GroupVersion string: " + version));
   const std::string kind = value["kind"].string_or("");
   std::string lower = kind;
   std::transform(lower.begin(), lower.end(), lower.begin(),
@@ -351,22 +356,6 @@ void check_embedded(const Json& value, const std::string& path, Errors& errors) 
   for (FieldError& error : check_metadata_parts(value["metadata"])) {
     error.field = path + "." + error.field;
     errors.push_back(std::move(error));
-  }
-}
-
-void check_embedded_resources(const Json& value, const Schema& schema, const std::string& path,
-                              Errors& errors) {
-  if (value.is_array() && schema.items != nullptr)
-    for (std::size_t i = 0; i < value.size(); ++i)
-      check_embedded_resources(value[i], *schema.items, path + "[" + std::to_string(i) + "]", errors);
-  if (!value.is_object()) return;
-  if (schema.embedded_resource) check_embedded(value, path, errors);
-  for (const auto& [name, member] : value.as_object()) {
-    const Schema* known = schema.member(name);
-    if (known == nullptr || !known->type_name.empty()) continue;
-    const bool listed = schema.property(name) != nullptr;
-    const std::string here = !listed ? path + "[" + name + "]" : path.empty() ? name : path + "." + name;
-    check_embedded_resources(member, *known, here, errors);
   }
 }
 
@@ -456,7 +445,9 @@ std::vector<FieldError> validate(const Json& object, const KindSchema& kind, con
                                  std::vector<std::string>* warnings) {
   if (kind.built_in) return validate_builtin(object, kind, old);
   Errors errors = schema_errors(object, kind, old, written);
-  check_embedded_resources(object, kind.root(), "", errors);
+  each_embedded_resource(object, kind, [&](const Json& resource, const std::string& path) {
+    check_embedded(resource, path, errors);
+  });
   Errors old_lists;
   if (!old.is_null()) check_lists(old, kind.root(), "", old_lists);
   if (old_lists.empty()) check_lists(object, kind.root(), "", errors);

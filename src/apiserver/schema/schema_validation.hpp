@@ -33,8 +33,8 @@ std::vector<FieldError> validate(const Json& object, const KindSchema& kind, con
 std::vector<FieldError> validate_value(const Json& value, const Schema& schema, const std::string& base);
 
 /// Returns the first value of an object of a built-in kind whose type is not its field's:
-/// `data.k: expected a string, got 5`; empty if there is none. Custom kinds: only metadata, since a real
-/// server decodes nothing else.
+/// `data.k: expected a string, got 5`; empty if there is none. Custom kinds: only metadata, and type and
+/// metadata of embedded resources, since a real server decodes nothing else.
 std::optional<std::string> decode_error(const Json& object, const KindSchema& kind);
 
 }  // namespace apiserver
