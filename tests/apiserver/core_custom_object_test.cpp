@@ -150,5 +150,38 @@ TEST_F(CustomObjectsTest, EmbeddedResourcesHaveAType) {
       R"(Ship in version "v1" cannot be handled as a Ship: spec.pod.kind: Invalid value: 5: must be a string)");
 }
 
+TEST_F(CustomObjectsTest, PathsOfTheScaleLeadToNumbers) {
+  install_ships(version(R"({"spec":{"type":"object","x-kubernetes-preserve-unknown-fields":true},)"
+                        R"("status":{"type":"object","x-kubernetes-preserve-unknown-fields":true}})",
+                        R"("subresources":{"status":{},"scale":{"specReplicasPath":".spec.a.crew",)"
+                        R"("statusReplicasPath":".status.crew","labelSelectorPath":".status.selector"}})"));
+  const auto problem = [&](const std::string& spec) {
+    return causes_of(post(ships + "?dryRun=All", ship_with(spec)));
+  };
+  const std::string type =
+      "FieldValueTypeInvalid spec: Invalid value: \"integer\": spec in body must be of type object: "
+      "\"integer\"\n";
+  EXPECT_EQ(
+      problem("5"),
+      type +
+          "FieldValueInvalid .spec.a.crew: Invalid value: 0: .spec.a accessor error: 5 is of the type int64, "
+          "expected map[string]interface{}\n");
+  EXPECT_EQ(problem(R"({"a":[1,{"b":null,"c":"d"}]})"),
+            "FieldValueInvalid .spec.a.crew: Invalid value: 0: .spec.a.crew accessor error: [1 map[b:<nil> "
+            "c:d]] is of the type "
+            "[]interface {}, expected map[string]interface{}\n");
+  EXPECT_EQ(problem(R"({"a":{"crew":null}})"),
+            "FieldValueInvalid .spec.a.crew: Invalid value: 0: .spec.a.crew accessor error: <nil> is of the "
+            "type <nil>, expected int64\n");
+  EXPECT_EQ(problem(R"({"a":{"crew":true}})"),
+            "FieldValueInvalid .spec.a.crew: Invalid value: 0: .spec.a.crew accessor error: true is of the "
+            "type bool, expected int64\n");
+  EXPECT_EQ(problem(R"({"a":null})"), "");
+  post(ships, ship_with("{}"));
+  EXPECT_EQ(causes_of(merge(ships + "/a/status", R"({"status":{"selector":5}})")),
+            "FieldValueInvalid .status.selector: Invalid value: \"\": .status.selector accessor error: 5 is "
+            "of the type int64, expected string\n");
+}
+
 }  // namespace
 }  // namespace evenkeel::apiserver::tests

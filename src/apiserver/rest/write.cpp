@@ -32,6 +32,7 @@ namespace {
 constexpr std::string_view modified_text =
     "the object has been modified; please apply your changes to the latest version and try again";
 constexpr int name_attempts = 8;
+constexpr std::string_view go_map = "map[string]interface {}";
 
 void append(FieldErrors& errors, FieldErrors more) {
   errors.insert(errors.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
@@ -135,33 +136,64 @@ void check_custom_kind(const Json& object, const ResourceType& type) {
                                {field_invalid("kind", kind, "must be " + type.kind)});
 }
 
-/// Returns the error of Go's unstructured.NestedInt64 for a value that is not an integer; empty for others
-/// and for null.
-std::string accessor_problem(const std::string& path, const Json& value) {
-  const char* type = value.is_string()                          ? "string"
-                     : value.is_bool()                          ? "bool"
-                     : value.is_number() && !value.is_integer() ? "float64"
-                                                                : "";
-  if (*type == '\0') return {};
-  return path + " accessor error: " + (value.is_string() ? value.as_string() : value.dump()) +
-         " is of the type " + type + ", expected int64";
+/// Returns the type of a value in Go's unstructured objects, and its %v form.
+std::pair<std::string_view, std::string> go_form(const Json& value) {
+  if (value.is_null()) return {"<nil>", "<nil>"};
+  if (value.is_string()) return {"string", value.as_string()};
+  if (value.is_bool()) return {"bool", value.dump()};
+  if (value.is_number()) return {value.is_integer() ? "int64" : "float64", value.dump()};
+  std::string text;
+  if (value.is_array()) {
+    for (const Json& item : value.as_array()) text += (text.empty() ? "" : " ") + go_form(item).second;
+    return {"[]interface {}", "[" + text + "]"};
+  }
+  for (const auto& [name, member] : value.as_object())
+    text += (text.empty() ? "" : " ") + name + ":" + go_form(member).second;
+  return {go_map, "map[" + text + "]"};
 }
 
-/// Checks that the replicas of a scale subresource are a count. Source: apiextensions
-/// pkg/registry/customresource/validator.go ValidateScaleSpec.
+/// Returns the error of the value at a path that should be of Go type `wanted`, or of a value on the way to
+/// it; empty if there is no such value. Source: apimachinery unstructured/helpers.go NestedFieldNoCopy.
+std::string accessor_problem(const Json& object, std::string_view path, std::string_view wanted) {
+  const Json* value = &object;
+  std::size_t end = 0;
+  const auto problem = [&](std::string_view type) {
+    const auto [found, text] = go_form(*value);
+    if (found == type) return std::string();
+    return std::string(path.substr(0, end)) + " accessor error: " + text + " is of the type " +
+           std::string(found) + ", expected " + std::string(type == go_map ? "map[string]interface{}" : type);
+  };
+  while (end < path.size()) {
+    if (value->is_null()) return {};
+    const std::size_t begin = end + 1;
+    end = std::min(path.find('.', begin), path.size());
+    if (std::string text = problem(go_map); !text.empty()) return text;
+    value = value->find(path.substr(begin, end - begin));
+    if (value == nullptr) return {};
+  }
+  return problem(wanted);
+}
+
+/// Checks the values of a scale subresource. Source: apiextensions pkg/registry/customresource/validator.go
+/// ValidateScaleSpec, ValidateScaleStatus.
 void check_replicas(const Json& object, const ResourceType& type, std::string_view subresource,
                     FieldErrors& errors) {
   if (!type.custom || !type.scale) return;
   const auto check = [&](const std::string& path) {
     const std::int64_t count = value_at(object, path).integer_or(0);
-    if (const std::string problem = accessor_problem(path, value_at(object, path)); !problem.empty())
+    if (const std::string problem = accessor_problem(object, path, "int64"); !problem.empty())
       errors.push_back(field_invalid(path, Json(0), problem));
-    if (count < 0) errors.push_back(field_invalid(path, Json(count), "should be a non-negative integer"));
-    if (count > std::numeric_limits<std::int32_t>::max())
+    else if (count < 0)
+      errors.push_back(field_invalid(path, Json(count), "should be a non-negative integer"));
+    else if (count > std::numeric_limits<std::int32_t>::max())
       errors.push_back(field_invalid(path, Json(count), "should be less than or equal to 2147483647"));
   };
   if (subresource != "status") check(type.scale->spec);
   check(type.scale->status);
+  const std::string& selector = type.scale->selector;
+  if (selector.empty()) return;
+  if (const std::string problem = accessor_problem(object, selector, "string"); !problem.empty())
+    errors.push_back(field_invalid(selector, Json(""), problem));
 }
 
 /// The phases of a create: prepare, default, admit, validate, allocate, store.
@@ -354,6 +386,7 @@ class Update {
 
   void validate_changed(const Json& object) {
     check_custom_kind(object, type_);
+    // A real server checks metadata for all kinds, and again in the strategy of the kind.
     FieldErrors errors = check_metadata_update(object["metadata"], before_["metadata"]);
     const Written written = subresource_ == "status" ? Written::status : Written::everything;
     append(errors, validate(object, *type_.schema, before_, written, &call_.warnings));
