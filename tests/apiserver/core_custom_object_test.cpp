@@ -183,5 +183,74 @@ TEST_F(CustomObjectsTest, PathsOfTheScaleLeadToNumbers) {
             "of the type int64, expected string\n");
 }
 
+TEST_F(CustomObjectsTest, UnknownFormatsAreWarnedOf) {
+  const auto definition = [](const std::string& format) {
+    return Json::parse(
+        R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",)"
+        R"("metadata":{"name":"as.example.com"},"spec":{"group":"example.com","scope":"Cluster",)"
+        R"("names":{"plural":"as","kind":"A"},"versions":[{"name":"v1","served":true,"storage":true,)"
+        R"("schema":{"openAPIV3Schema":{"type":"object","properties":{)"
+        R"("a":{"type":"array","items":{"type":"integer","format":"uint32"}},)"
+        R"("b":{"type":"object","additionalProperties":{"type":"string","format":")" +
+        format +
+        R"("}},"c":{"type":"string","format":"date-time"},)"
+        R"("d":{"type":"number","format":"double"}}}}}]}})");
+  };
+  const CoreReply made = post(crds, definition("binary"));
+  EXPECT_EQ(warnings_of(made), (std::vector<std::string>{R"(299 - "unrecognized format \"binary\"")",
+                                                         R"(299 - "unrecognized format \"uint32\"")"}));
+  Json next = definition("k8s-long-name");
+  next["metadata"]["resourceVersion"] = get(crds + "/as.example.com").version();
+  const CoreReply known = put(crds + "/as.example.com", next);
+  EXPECT_EQ(known.status, 200) << known.text;
+  EXPECT_EQ(warnings_of(known), std::vector<std::string>{}) << "those of before are known";
+  next = definition("other");
+  next["metadata"]["resourceVersion"] = get(crds + "/as.example.com").version();
+  EXPECT_EQ(warnings_of(put(crds + "/as.example.com", next)),
+            std::vector<std::string>{R"(299 - "unrecognized format \"other\"")"});
+}
+
+TEST_F(CustomObjectsTest, ProtectedGroupsTellTheirApproval) {
+  const auto made = [&](const std::string& group, const std::string& approval) {
+    return post(
+        crds,
+        Json::parse(R"({"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",)"
+                    R"("metadata":{"name":"as.)" +
+                    group + R"(","annotations":{"api-approved.kubernetes.io":")" + approval +
+                    R"("}},"spec":{"group":")" + group +
+                    R"(","scope":"Cluster","names":{"plural":"as","kind":"A"},"versions":[{"name":"v1",)"
+                    R"("served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object"}}}]}})"));
+  };
+  const auto condition = [&](const std::string& group) {
+    const CoreReply definition = get(crds + "/as." + group);
+    const Json& conditions = definition["status"]["conditions"];
+    const Json& last = conditions[conditions.size() - 1];
+    return last["type"].string_or("") + " " + last["status"].string_or("") + " " +
+           last["reason"].string_or("") + " " + last["message"].string_or("");
+  };
+  made("a.k8s.io", "https://github.com/kubernetes/kubernetes/pull/1");
+  EXPECT_EQ(condition("a.k8s.io"),
+            "KubernetesAPIApprovalPolicyConformant True ApprovedAnnotation approved in "
+            "https://github.com/kubernetes/kubernetes/pull/1");
+  merge(crds + "/as.a.k8s.io",
+        R"({"metadata":{"annotations":{"api-approved.kubernetes.io":"unapproved, a test"}}})");
+  EXPECT_EQ(
+      condition("a.k8s.io"),
+      R"(KubernetesAPIApprovalPolicyConformant False UnapprovedAnnotation not approved: "unapproved, a test")");
+  merge(crds + "/as.a.k8s.io", R"({"metadata":{"annotations":null}})");
+  EXPECT_EQ(condition("a.k8s.io"),
+            "KubernetesAPIApprovalPolicyConformant False MissingAnnotation protected groups must have "
+            "approval annotation "
+            R"("api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111)");
+  EXPECT_EQ(
+      causes_of(made("b.kubernetes.io", "soon")),
+      "FieldValueInvalid metadata.annotations[api-approved.kubernetes.io]: Invalid value: \"soon\": "
+      "protected "
+      "groups must have approval annotation \"api-approved.kubernetes.io\" with either a URL or a reason "
+      "starting with \"unapproved\", see https://github.com/kubernetes/enhancements/pull/1111\n");
+  made("example.org", "https://x");
+  EXPECT_EQ(condition("example.org").substr(0, 16), "Established True");
+}
+
 }  // namespace
 }  // namespace evenkeel::apiserver::tests

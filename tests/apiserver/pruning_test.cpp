@@ -104,6 +104,33 @@ TEST(Canonicalize, WritesObjectsAsGoStructsWould) {
   EXPECT_EQ(object, parse(R"({"metadata": {"name": "a"}, "data": {"k": "v", "n": ""}})"));
 }
 
+TEST(Canonicalize, MetadataOfEmbeddedResources) {
+  Shapes shapes;
+  const auto kind = shapes.with_spec(R"({"type": "object", "properties": {"list": {"type": "array", "items":
+    {"type": "object", "x-kubernetes-embedded-resource": true}}}})");
+  Json object = parse(R"({"spec": {"list": [{"metadata": null}, {"metadata": {"creationTimestamp": null,
+    "labels": {}, "name": "a"}}, {}]}})");
+  prune(object, *kind);
+  canonicalize(object, *kind);
+  EXPECT_EQ(object["spec"], parse(R"({"list": [{"metadata": {}}, {"metadata": {"name": "a"}}, {}]})"));
+}
+
+TEST(Canonicalize, OmitsZeroesOfCustomResourceDefinitions) {
+  Shapes shapes;
+  const auto definition = shapes.catalog.builtin("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
+  Json object =
+      parse(R"({"spec": {"preserveUnknownFields": false, "versions": [{"name": "v1", "served": false,
+    "deprecated": false, "storage": true, "schema": {"openAPIV3Schema": {"nullable": false, "uniqueItems": false}},
+    "additionalPrinterColumns": [{"name": "A", "type": "integer", "jsonPath": ".a", "priority": 0},
+                                 {"name": "B", "type": "integer", "jsonPath": ".b", "priority": 1}]}]}})");
+  canonicalize(object, *definition);
+  EXPECT_FALSE(object["spec"].contains("preserveUnknownFields"));
+  EXPECT_EQ(object["spec"]["versions"][0], parse(R"({"name": "v1", "served": false, "storage": true,
+    "schema": {"openAPIV3Schema": {}},
+    "additionalPrinterColumns": [{"name": "A", "type": "integer", "jsonPath": ".a"},
+                                 {"name": "B", "type": "integer", "jsonPath": ".b", "priority": 1}]})"));
+}
+
 TEST(Canonicalize, KeepsPointersThatAreEmpty) {
   Shapes shapes;
   const auto claim = shapes.catalog.builtin("", "v1", "PersistentVolumeClaim");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apiserver/controllers/crd_controller.hpp"
 
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -112,7 +113,9 @@ bool is_same_definition(Store& store, const Change& change) {
   if (!change.before || !change.after) return false;
   return store.body(change.before)["spec"] == store.body(change.after)["spec"] &&
          store.metadata(change.before)["deletionTimestamp"] ==
-             store.metadata(change.after)["deletionTimestamp"];
+             store.metadata(change.after)["deletionTimestamp"] &&
+         store.metadata(change.before)["annotations"][approval_annotation] ==
+             store.metadata(change.after)["annotations"][approval_annotation];
 }
 
 }  // namespace
@@ -188,6 +191,14 @@ void CrdController::establish(Storage& storage, WatchHub& watches, const std::st
                   {"Established", true, "InitialNamesAccepted", "the initial names have been accepted"},
                   time);
     object = put_status(storage, object, std::move(established), now);
+  }
+  if (const std::optional<Approval> approval = approval_of(storage.store.body(object))) {
+    Json approved = storage.store.body(object);
+    if (set_condition(
+            approved,
+            {"KubernetesAPIApprovalPolicyConformant", approval->holds, approval->reason, approval->message},
+            time))
+      object = put_status(storage, object, std::move(approved), now);
   }
   if (has_condition(storage.store.body(object), "Established"))
     serve(storage, watches, name, storage.store.body(object));

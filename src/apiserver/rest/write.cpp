@@ -93,6 +93,7 @@ void warn_of_object(Call& call, const Json& object, const Json& live) {
   std::vector<std::string> warnings = type.custom ? finalizer_warnings(object["metadata"], live["metadata"])
                                                   : builtin_warnings(object, *type.schema, live);
   for (std::string& warning : warnings) call.warnings.push_back(std::move(warning));
+  for (std::string& warning : kind_warnings(object, live, type)) call.warnings.push_back(std::move(warning));
 }
 
 /// Returns the name that admission uses for an object that may have no name yet.

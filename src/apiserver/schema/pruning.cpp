@@ -138,8 +138,21 @@ bool drops_zero(std::string_view name) {
                                     std::string_view("chapAuthSession"),
                                     std::string_view("sslEnabled"),
                                     std::string_view("globalDefault"),
-                                    std::string_view("signal")};
+                                    std::string_view("signal"),
+                                    std::string_view("preserveUnknownFields"),
+                                    std::string_view("deprecated"),
+                                    std::string_view("exclusiveMinimum"),
+                                    std::string_view("exclusiveMaximum"),
+                                    std::string_view("uniqueItems"),
+                                    std::string_view("nullable"),
+                                    std::string_view("x-kubernetes-embedded-resource"),
+                                    std::string_view("x-kubernetes-int-or-string")};
   return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Like drops_zero(), for names that have other meanings in other types.
+bool drops_zero_in(std::string_view type, std::string_view name) {
+  return name == "priority" && type.ends_with(".CustomResourceColumnDefinition");
 }
 
 /// Fields with a name of drops_zero() that are pointers in Go.
@@ -153,7 +166,8 @@ bool is_left_out(const Schema& type, std::string_view name, const Json& value) {
   if (value.is_string())
     return value.as_string().empty() && !keeps_empty(name) && !keeps_empty_in(type.type_name, name);
   if (value.is_array()) return value.empty();
-  if (value.is_integer()) return value.as_integer() == 0 && drops_zero(name);
+  if (value.is_integer())
+    return value.as_integer() == 0 && (drops_zero(name) || drops_zero_in(type.type_name, name));
   return value.is_bool() && !value.as_bool() && drops_zero(name) && !keeps_zero_in(type.type_name, name);
 }
 

@@ -2,10 +2,14 @@
 #include "apiserver/store/crd_rules.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "apiserver/store/registry.hpp"
+#include "apiserver/text/formats.hpp"
+#include "apiserver/text/regular_expression.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -154,6 +158,63 @@ std::vector<ResourceType> resources_of(const Json& crd) {
     out.back().deprecation = deprecation_of(crd["spec"], versions[i]);
   }
   return out;
+}
+
+namespace {
+
+/// Source: apiextensions pkg/apiserver/validation/formats.go GetUnrecognizedFormats.
+bool is_recognized_format(std::string_view format, std::string_view type) {
+  if (type.empty() || type == "string") return is_string_format(format);
+  if (type == "integer") return format == "int32" || format == "int64";
+  return type == "number" && (format == "float" || format == "double");
+}
+
+/// Adds the formats in a schema that are not recognized.
+void add_unrecognized_formats(const Json& schema, std::set<std::string>& out) {
+  if (!schema.is_object()) return;
+  const std::string format = schema["format"].string_or("");
+  if (!format.empty() && !is_recognized_format(format, schema["type"].string_or(""))) out.insert(format);
+  for (const char* name : {"items", "not", "additionalProperties"})
+    add_unrecognized_formats(schema[name], out);
+  for (const char* name : {"allOf", "anyOf", "oneOf"})
+    for (std::size_t i = 0; i < schema[name].size(); ++i) add_unrecognized_formats(schema[name][i], out);
+  if (const Json& properties = schema["properties"]; properties.is_object())
+    for (const auto& [name, property] : properties.as_object()) add_unrecognized_formats(property, out);
+}
+
+std::set<std::string> unrecognized_formats(const Json& crd) {
+  std::set<std::string> out;
+  const Json& versions = crd.at({"spec", "versions"});
+  for (std::size_t i = 0; i < versions.size(); ++i)
+    add_unrecognized_formats(versions[i].at({"schema", "openAPIV3Schema"}), out);
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> crd_warnings(const Json& crd, const Json& live) {
+  std::vector<std::string> out;
+  const std::set<std::string> known = unrecognized_formats(live);
+  for (const std::string& format : unrecognized_formats(crd))
+    if (!known.contains(format)) out.push_back("unrecognized format " + Json(format).dump());
+  return out;
+}
+
+std::optional<Approval> approval_of(const Json& crd) {
+  const std::string group = "." + crd.at({"spec", "group"}).string_or("");
+  if (!group.ends_with(".k8s.io") && !group.ends_with(".kubernetes.io")) return std::nullopt;
+  static const RegularExpression url("^[A-Za-z][A-Za-z0-9+.-]*://[^/?#]");
+  const std::string given = crd.at({"metadata", "annotations"})[approval_annotation].string_or("");
+  const std::string wanted =
+      "protected groups must have approval annotation " + Json(approval_annotation).dump();
+  const std::string see = ", see https://github.com/kubernetes/enhancements/pull/1111";
+  if (given.empty()) return Approval{false, "MissingAnnotation", wanted + see};
+  if (given.starts_with("unapproved"))
+    return Approval{false, "UnapprovedAnnotation", "not approved: " + Json(given).dump()};
+  if (has_format(given, "uri") && url.found_in(given))
+    return Approval{true, "ApprovedAnnotation", "approved in " + given};
+  return Approval{false, "InvalidAnnotation",
+                  wanted + " with either a URL or a reason starting with \"unapproved\"" + see};
 }
 
 bool has_condition(const Json& crd, std::string_view type) {

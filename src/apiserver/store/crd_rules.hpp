@@ -2,6 +2,9 @@
 // CustomResourceDefinitions as documents: defaults, validation, and the resources that they define.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <evenkeel/api/json.hpp>
@@ -20,6 +23,21 @@ void keep_stored_versions(Json& crd);
 
 /// Returns the errors of a CRD; `live` is null on create.
 FieldErrors check_crd(const Json& crd, const Json& live);
+
+/// Returns warnings for formats in schemas that a real server ignores, except for those in `live` (null on
+/// create).
+std::vector<std::string> crd_warnings(const Json& crd, const Json& live);
+
+/// The annotation by which CRDs of groups of the Kubernetes community are approved.
+inline constexpr std::string_view approval_annotation = "api-approved.kubernetes.io";
+struct Approval {
+  bool holds = false;
+  std::string_view reason = {};  ///< "MissingAnnotation"
+  std::string message = {};
+};
+/// Returns the state of the annotation; nullopt for groups that need none.
+/// Source: apiextensions pkg/apihelpers GetAPIApprovalState.
+std::optional<Approval> approval_of(const Json& crd);
 
 /// Returns one resource per served version.
 std::vector<ResourceType> resources_of(const Json& crd);

@@ -3,6 +3,7 @@
 // Source: apiextensions pkg/apis/apiextensions/validation/validation.go.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -21,7 +22,6 @@ namespace apiserver {
 namespace {
 
 constexpr std::size_t max_selectable_fields = 8;
-constexpr std::string_view approval = "api-approved.kubernetes.io";
 
 std::string at(std::size_t index) {
   return "[" + std::to_string(index) + "]";
@@ -361,14 +361,13 @@ class CrdCheck {
   }
 
   void check_approval() {
-    const std::string group = spec_["group"].string_or("");
-    const bool is_protected = group == "k8s.io" || group == "kubernetes.io" || group.ends_with(".k8s.io") ||
-                              group.ends_with(".kubernetes.io");
-    if (!is_protected || !crd_["metadata"]["annotations"][approval].string_or("").empty()) return;
-    const std::string key(approval);
-    errors.push_back(field_required("metadata.annotations[" + key + "]",
-                                    "protected groups must have approval annotation \"" + key +
-                                        "\", see https://github.com/kubernetes/enhancements/pull/1111"));
+    const std::optional<Approval> approval = approval_of(crd_);
+    if (!approval) return;
+    const std::string field = "metadata.annotations[" + std::string(approval_annotation) + "]";
+    if (approval->reason == "MissingAnnotation") errors.push_back(field_required(field, approval->message));
+    if (approval->reason == "InvalidAnnotation")
+      errors.push_back(
+          field_invalid(field, crd_["metadata"]["annotations"][approval_annotation], approval->message));
   }
 
   void check_unchanged(const Json& live) {

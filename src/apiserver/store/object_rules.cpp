@@ -239,6 +239,10 @@ std::int64_t next_generation(const Json& object, const Json& live, const Resourc
   return counts(object, live, type) ? now + 1 : now;
 }
 
+std::vector<std::string> kind_warnings(const Json& object, const Json& live, const ResourceType& type) {
+  return is_crd(type) ? crd_warnings(object, live) : std::vector<std::string>{};
+}
+
 FieldErrors check_kind(const Json& object, const Json& live, const ResourceType& type) {
   return is_crd(type) ? check_crd(object, live) : FieldErrors{};
 }

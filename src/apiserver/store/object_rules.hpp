@@ -3,6 +3,9 @@
 // Source: apiserver pkg/registry/rest/{create,update}.go and the strategies of each kind.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include <evenkeel/api/json.hpp>
 
 #include "apiserver/store/resource_type.hpp"
@@ -30,6 +33,9 @@ void keep_deletion(Json& object, const Json& live);
 
 /// Returns the generation after a change from `live` to `object`; 0 if the kind has none.
 std::int64_t next_generation(const Json& object, const Json& live, const ResourceType& type);
+
+/// Returns the resource-specific warnings for a valid object; `live` is null on a create.
+std::vector<std::string> kind_warnings(const Json& object, const Json& live, const ResourceType& type);
 
 /// Performs resource-specific checks that schemas cannot express.
 FieldErrors check_kind(const Json& object, const Json& live, const ResourceType& type);
