@@ -155,6 +155,57 @@ TEST_F(OpenApi, Version3HasADocumentPerGroupVersion) {
   }
 }
 
+TEST_F(OpenApi, HasThePathsOfAllNamespacesAndOfTheScale) {
+  custom[0].scale = parse(R"({"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.ready"})");
+  const std::string root = "/apis/conformance.example.com/v1/";
+  const Json three = openapi_v3(data, "conformance.example.com", "v1", custom);
+  check_references(three, three);
+  for (const Json& document : {three, openapi_v2(data, custom)}) {
+    const Json& all = document["paths"][root + "widgets"];
+    EXPECT_EQ(all["get"]["x-kubernetes-action"], Json("list"));
+    EXPECT_EQ(all["parameters"].dump().find("namespace"), std::string::npos);
+    EXPECT_FALSE(all.contains("post"));
+    const Json& scale = document["paths"][root + "namespaces/{namespace}/widgets/{name}/scale"];
+    for (const char* method : {"get", "put", "patch"})
+      EXPECT_NE(scale[method]["responses"].dump().find("io.k8s.api.autoscaling.v1.Scale"), std::string::npos);
+    EXPECT_FALSE(scale.contains("delete"));
+  }
+  EXPECT_TRUE(openapi_v3(data, "apps", "v1", {})["paths"].contains(
+      "/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale"));
+  custom[0].namespaced = false;
+  EXPECT_TRUE(
+      openapi_v3(data, "conformance.example.com", "v1", custom)["paths"][root + "widgets"].contains("post"));
+}
+
+TEST_F(OpenApi, DescribesSelectableFieldsAndEmbeddedResources) {
+  custom[0].selectable_fields = {"spec.color"};
+  Json& properties = custom[0].schema["properties"]["spec"]["properties"];
+  properties["one"] =
+      parse(R"({"type": "object", "x-kubernetes-embedded-resource": true, "required": ["kind"],
+    "properties": {"spec": {"type": "string"}}})");
+  properties["any"] =
+      parse(R"({"type": "array", "items": {"type": "object", "x-kubernetes-embedded-resource": true,
+    "x-kubernetes-preserve-unknown-fields": true}})");
+  const std::string type = "com.example.conformance.v1.Widget";
+  const Json three = openapi_v3(data, "conformance.example.com", "v1", custom);
+  check_references(three, three);
+  const Json& schemas = three["components"]["schemas"];
+  for (const std::string& name : {type, type + "List"})
+    EXPECT_EQ(schemas[name]["x-kubernetes-selectable-fields"], parse(R"([{"fieldPath": "spec.color"}])"));
+  const Json& spec = schemas[type]["properties"]["spec"]["properties"];
+  for (const Json& embedded : {spec["one"], spec["any"]["items"]}) {
+    for (const char* name : {"apiVersion", "kind", "metadata"})
+      EXPECT_TRUE(embedded["properties"].contains(name));
+    EXPECT_EQ(embedded["required"], parse(R"(["kind", "apiVersion"])"));
+  }
+  const Json two = openapi_v2(data, custom);
+  const Json& old = two["definitions"][type]["properties"]["spec"]["properties"];
+  EXPECT_TRUE(old["one"]["properties"].contains("metadata"));
+  EXPECT_EQ(old["any"]["items"], parse(R"({"x-kubernetes-embedded-resource": true,
+    "x-kubernetes-preserve-unknown-fields": true})"))
+      << "as kubectl would refuse unknown fields";
+}
+
 TEST_F(OpenApi, Version3PutsWhatStandsBesideAReferenceIntoAnAllOf) {
   const Json document = openapi_v3(data, "apps", "v1", {});
   EXPECT_EQ(

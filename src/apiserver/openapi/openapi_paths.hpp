@@ -25,19 +25,22 @@ struct OpenApiResource {
   std::string plural = {};
   bool namespaced = false;
   bool status = false;
+  bool scale = false;
   std::vector<std::string> verbs = {};
   std::string type = {};       ///< Name of the schema of an object.
   std::string list_type = {};  ///< Name of the schema of a list, empty if there is none.
 };
 
-/// The form of parameters and bodies in a version of OpenAPI.
+/// The form of parameters, bodies and references in a version of OpenAPI.
 struct OpenApiForm {
   std::function<Json(std::string_view name, std::string_view in, std::string_view type)> parameter = {};
   /// Adds the response (and for `body` also the request body) of a type to an operation.
   std::function<void(Json& operation, const std::string& type, bool body)> content = {};
+  std::string_view prefix = {};  ///< Prefix of references to types: "#/definitions/".
+  bool references_have_siblings = false;
 };
 
-/// Returns the resources of one group version: built-in ones, then custom ones, without subresources.
+/// Returns the resources of one group version: built-in ones, then custom ones.
 std::vector<OpenApiResource> openapi_resources(BuiltinData& data, std::string_view group,
                                                std::string_view version, std::span<const CustomKind> custom);
 /// Adds the paths of a resource with their operations.
@@ -48,27 +51,13 @@ std::string openapi_type_name(std::string_view group, std::string_view version, 
 /// Adds the names of all built-in types that `type` refers to, directly or not, and its own name.
 void add_openapi_types(BuiltinData& data, std::string_view type, std::set<std::string, std::less<>>& names);
 
-/// Returns the extension x-kubernetes-group-version-kind of the object or the list of a custom resource.
-Json openapi_kind_extension(const CustomKind& custom, const std::string& kind);
-/// Adds apiVersion, kind and metadata to the properties of a schema. `metadata` refers to its schema; the
-/// description is added here.
-void add_openapi_header(Json& schema, Json metadata);
+/// Completes the schema of a custom kind with apiVersion, kind and metadata, its own and those of embedded
+/// resources, and adds the schema of its list.
+void add_openapi_kind(Json& schemas, const CustomKind& kind, Json schema, const OpenApiForm& form);
 
 constexpr std::string_view openapi_object_meta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
+constexpr std::string_view openapi_scale = "io.k8s.api.autoscaling.v1.Scale";
 constexpr std::string_view openapi_list_meta = "io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta";
-constexpr std::string_view openapi_api_version_description =
-    "APIVersion defines the versioned schema of this representation of an object. Servers should convert "
-    "recognized "
-    "schemas to the latest internal value, and may reject unrecognized values. More info: "
-    "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources";
-constexpr std::string_view openapi_kind_description =
-    "Kind is a string value representing the REST resource this object represents. Servers may infer this "
-    "from the "
-    "endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: "
-    "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds";
-constexpr std::string_view openapi_metadata_description =
-    "Standard object's metadata. More info: "
-    "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
 }  // namespace apiserver
 }  // namespace v0

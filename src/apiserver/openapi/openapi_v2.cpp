@@ -11,8 +11,10 @@ namespace apiserver {
 
 namespace {
 
+constexpr std::string_view definitions_prefix = "#/definitions/";
+
 Json reference(std::string_view type) {
-  return Json("#/definitions/" + std::string(type));
+  return Json(std::string(definitions_prefix) + std::string(type));
 }
 
 /// Returns a built-in type in version 2 form: no defaults, no oneOf.
@@ -51,7 +53,9 @@ Json custom_schema(const Json& source) {
   if (!source.is_object()) return result;
   for (const auto& [name, value] : source.as_object()) {
     const bool structure = name == "properties" || name == "items" || name == "required";
-    if (left_out.contains(name) || (typeless && name == "type") || (structure && (typeless || preserves)))
+    const bool untyped = typeless || (preserves && (value == Json("object") || value == Json("array"))) ||
+                         (value == Json("array") && !source["items"].is_object());
+    if (left_out.contains(name) || (untyped && name == "type") || (structure && (typeless || preserves)))
       continue;
     if (name == "properties" && value.is_object()) {
       Json& properties = result[name] = Json::object();
@@ -63,27 +67,6 @@ Json custom_schema(const Json& source) {
     }
   }
   return result;
-}
-
-void add_header(Json& schema, std::string_view metadata_type) {
-  add_openapi_header(schema, Json::object({{"$ref", reference(metadata_type)}}));
-}
-
-void add_custom(Json& definitions, const CustomKind& kind) {
-  Json object = custom_schema(kind.schema);
-  object["type"] = "object";
-  // If unknown fields are preserved, clients must not reject anything.
-  if (!kind.schema["x-kubernetes-preserve-unknown-fields"].bool_or(false))
-    add_header(object, openapi_object_meta);
-  object["x-kubernetes-group-version-kind"] = openapi_kind_extension(kind, kind.kind);
-  const std::string type = openapi_type_name(kind.group, kind.version, kind.kind);
-  Json list = Json::object({{"type", "object"}, {"required", Json::array({"items"})}});
-  add_header(list, openapi_list_meta);
-  list["properties"]["items"] =
-      Json::object({{"type", "array"}, {"items", Json::object({{"$ref", reference(type)}})}});
-  list["x-kubernetes-group-version-kind"] = openapi_kind_extension(kind, kind.list_kind);
-  definitions[type] = std::move(object);
-  definitions[openapi_type_name(kind.group, kind.version, kind.list_kind)] = std::move(list);
 }
 
 OpenApiForm form_v2() {
@@ -101,6 +84,8 @@ OpenApiForm form_v2() {
     operation["responses"] = Json::object({{"200", Json::object({{"description", "OK"}, {"schema", schema}})},
                                            {"401", Json::object({{"description", "Unauthorized"}})}});
   };
+  form.prefix = definitions_prefix;
+  form.references_have_siblings = true;
   return form;
 }
 
@@ -119,7 +104,7 @@ Json openapi_v2(BuiltinData& data, std::span<const CustomKind> custom) {
   }
   for (const CustomKind& kind : custom) {
     versions.emplace(kind.group, kind.version);
-    add_custom(definitions, kind);
+    add_openapi_kind(definitions, kind, custom_schema(kind.schema), form);
   }
   for (const auto& [group, version] : versions) {
     for (const OpenApiResource& resource : openapi_resources(data, group, version, custom))

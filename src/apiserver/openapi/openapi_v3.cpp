@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <set>
 #include <utility>
@@ -14,8 +15,10 @@ namespace apiserver {
 
 namespace {
 
+constexpr std::string_view components_prefix = "#/components/schemas/";
+
 Json component_reference(std::string_view type) {
-  return Json::object({{"$ref", "#/components/schemas/" + std::string(type)}});
+  return Json::object({{"$ref", std::string(components_prefix) + std::string(type)}});
 }
 
 /// Returns a built-in type as in the real document: a reference with sibling members becomes an allOf.
@@ -39,24 +42,6 @@ Json builtin_component(const Json& source) {
   return result;
 }
 
-void add_component_header(Json& schema, std::string_view metadata_type) {
-  add_openapi_header(schema, Json::object({{"allOf", Json::array({component_reference(metadata_type)})}}));
-}
-
-void add_custom_components(Json& schemas, const CustomKind& kind) {
-  Json object = kind.schema.is_object() ? kind.schema : Json::object();
-  object["type"] = "object";
-  add_component_header(object, openapi_object_meta);
-  object["x-kubernetes-group-version-kind"] = openapi_kind_extension(kind, kind.kind);
-  const std::string type = openapi_type_name(kind.group, kind.version, kind.kind);
-  Json list = Json::object({{"type", "object"}, {"required", Json::array({"items"})}});
-  add_component_header(list, openapi_list_meta);
-  list["properties"]["items"] = Json::object({{"type", "array"}, {"items", component_reference(type)}});
-  list["x-kubernetes-group-version-kind"] = openapi_kind_extension(kind, kind.list_kind);
-  schemas[type] = std::move(object);
-  schemas[openapi_type_name(kind.group, kind.version, kind.list_kind)] = std::move(list);
-}
-
 OpenApiForm form_v3() {
   OpenApiForm form;
   form.parameter = [](std::string_view name, std::string_view in, std::string_view type) {
@@ -73,6 +58,7 @@ OpenApiForm form_v3() {
         Json::object({{"200", Json::object({{"description", "OK"}, {"content", content}})},
                       {"401", Json::object({{"description", "Unauthorized"}})}});
   };
+  form.prefix = components_prefix;
   return form;
 }
 
@@ -86,7 +72,9 @@ std::string state_of(BuiltinData& data, const std::string& group, const std::str
   for (const CustomKind& kind : custom) {
     if (kind.group != group || kind.version != version) continue;
     state += kind.kind + "\n" + kind.list_kind + "\n" + kind.plural + "\n" + (kind.namespaced ? "n" : "c") +
-             (kind.status_subresource ? "s" : "-") + kind.schema.dump() + "\n";
+             (kind.status_subresource ? "s" : "-") + (kind.scale.is_object() ? "r" : "-") +
+             kind.schema.dump() + "\n";
+    for (const std::string& path : kind.selectable_fields) state += path + "\n";
   }
   return state;
 }
@@ -118,10 +106,13 @@ Json openapi_v3(BuiltinData& data, std::string_view group, std::string_view vers
     types.insert(known->types.begin(), known->types.end());
   add_openapi_types(data, openapi_object_meta, types);
   add_openapi_types(data, openapi_list_meta, types);
+  if (std::any_of(resources.begin(), resources.end(), [](const OpenApiResource& each) { return each.scale; }))
+    add_openapi_types(data, openapi_scale, types);
   Json schemas = Json::object();
   for (const std::string& type : types) schemas[type] = builtin_component(data.type(type));
   for (const CustomKind& kind : custom) {
-    if (kind.group == group && kind.version == version) add_custom_components(schemas, kind);
+    if (kind.group == group && kind.version == version)
+      add_openapi_kind(schemas, kind, kind.schema.is_object() ? kind.schema : Json::object(), form);
   }
   return Json::object({{"openapi", "3.0.0"},
                        {"info", Json::object({{"title", "Kubernetes"}, {"version", "v1.36.3"}})},

@@ -117,9 +117,10 @@ struct CustomKind {
   std::string singular = {};
   bool namespaced = true;
   bool status_subresource = false;
-  bool preserve_unknown_fields = false;  ///< spec.preserveUnknownFields of old CRDs.
-  Json scale = {};                       ///< subresources.scale, null if absent.
-  Json columns = {};                     ///< additionalPrinterColumns, null if absent.
+  bool preserve_unknown_fields = false;             ///< spec.preserveUnknownFields of old CRDs.
+  Json scale = {};                                  ///< subresources.scale, null if absent.
+  Json columns = {};                                ///< additionalPrinterColumns, null if absent.
+  std::vector<std::string> selectable_fields = {};  ///< "spec.color"
   Json schema = {};
 };
 

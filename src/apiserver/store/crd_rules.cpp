@@ -26,6 +26,17 @@ std::vector<std::string> strings_of(const Json& list) {
   return out;
 }
 
+std::vector<std::string> selectable_fields(const Json& version) {
+  std::vector<std::string> out;
+  const Json& fields = version["selectableFields"];
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    std::string path = fields[i]["jsonPath"].string_or("");
+    if (path.starts_with('.')) path.erase(0, 1);
+    out.push_back(std::move(path));
+  }
+  return out;
+}
+
 CustomKind custom_kind(const Json& spec, const Json& version) {
   const Json& names = spec["names"];
   CustomKind kind;
@@ -41,18 +52,8 @@ CustomKind custom_kind(const Json& spec, const Json& version) {
   kind.scale = version.at({"subresources", "scale"});
   kind.columns = version["additionalPrinterColumns"];
   kind.schema = version.at({"schema", "openAPIV3Schema"});
+  kind.selectable_fields = selectable_fields(version);
   return kind;
-}
-
-std::vector<std::string> selectable_fields(const Json& version) {
-  std::vector<std::string> out;
-  const Json& fields = version["selectableFields"];
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    std::string path = fields[i]["jsonPath"].string_or("");
-    if (path.starts_with('.')) path.erase(0, 1);
-    out.push_back(std::move(path));
-  }
-  return out;
 }
 
 /// Returns the warning for users of a deprecated version: the CRD's text, or a pointer to another version.
@@ -93,7 +94,7 @@ ResourceType resource_of(const Json& crd, const Json& version) {
   type.verbs = all_verbs;
   type.short_names = strings_of(spec["names"]["shortNames"]);
   type.categories = strings_of(spec["names"]["categories"]);
-  type.selectable_fields = selectable_fields(version);
+  type.selectable_fields = custom->selectable_fields;
   type.rules.unconditional_update = false;
   type.rules.generation = type.has_status ? GenerationRule::all_but_status : GenerationRule::all_but_metadata;
   type.registry_key = "/registry/" + type.group + "/" + type.plural;
