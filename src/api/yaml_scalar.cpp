@@ -3,6 +3,7 @@
 #include "api/yaml_scalar.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -75,9 +76,7 @@ bool is_base60(std::string_view text) {
 }
 
 bool is_special(const std::string& text) {
-  for (const char* word : {"<<", "=", ".inf", ".Inf", ".INF", "+.inf", "-.inf", ".nan", ".NaN", ".NAN"})
-    if (text == word) return true;
-  return false;
+  return text == "<<" || text == "=" || !non_finite(text).empty();
 }
 
 }  // namespace
@@ -91,6 +90,25 @@ Json plain_scalar(const std::string& text) {
   if (auto whole = integer(plain)) return *std::move(whole);
   if (const auto value = number(plain)) return Json(*value);
   return Json(text);
+}
+
+std::string_view non_finite(std::string_view text) {
+  for (const char* word : {".nan", ".NaN", ".NAN"})
+    if (text == word) return ".nan";
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  for (const char* word : {".inf", ".Inf", ".INF"})
+    if (text == word) return negative ? "-.inf" : ".inf";
+  return {};
+}
+
+std::string key_text(const Json& key) {
+  if (key.is_string()) return key.as_string();
+  if (!key.is_number() || key.is_integer()) return key.dump();
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), static_cast<float>(key.as_number()),
+                                 std::chars_format::general);
+  return {text.data(), end.ptr};
 }
 
 bool needs_quotes(const std::string& text) {

@@ -105,10 +105,10 @@ TEST_F(ApiServerCoreWrites, WarnsOfUnknownFields) {
 TEST_F(ApiServerCoreWrites, TakesYaml) {
   const CoreReply made =
       send(http::Method::post, maps,
-           "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata:\n  n: \"5\"\n  t: 'true'\n",
+           "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: m\ndata:\n  m: \"5\"\n  t: 'true'\n",
            "application/yaml");
   EXPECT_EQ(made.status, 201) << made.text;
-  EXPECT_EQ(made.body.at({"data", "n"}), Json("5"));
+  EXPECT_EQ(made.body.at({"data", "m"}), Json("5"));
   EXPECT_EQ(made.body.at({"data", "t"}), Json("true"));
   EXPECT_EQ(send(http::Method::post, maps, "a: [", "application/yaml").status, 400);
 }

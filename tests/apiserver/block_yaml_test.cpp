@@ -126,7 +126,7 @@ list:
 none:
 )"),
       R"({"apiVersion":"v1","data":{"empty":"","script":"#!/bin/sh\n  echo \"a: b\"\n\nexit\n","tail":"x"},)"
-      R"("list":[[1,16],{"yes":false},null,"http://a:80"],"metadata":{"labels":{},"managedFields":[{"fieldsV1":)"
+      R"("list":[[1,16],{"true":false},null,"http://a:80"],"metadata":{"labels":{},"managedFields":[{"fieldsV1":)"
       R"({"f:metadata":{"f:labels":{".":{},"k:{\"port\":80,\"protocol\":\"TCP\"}":{}}}},"manager":"it's"},)"
       R"({"name":"a\tb\"c\\"}]},"none":null})");
 }
@@ -166,6 +166,8 @@ TEST(BlockYaml, LeavesEverythingElse) {
                            "a: b: c\n",
                            "a:\n- b\n c\n",
                            "null: a\n",
+                           "a: .inf\n",
+                           ".nan: a\n",
                            "a: @b\n",
                            "a: |\nb\n",
                            "a: |\n  b\n c: d\n"})
@@ -184,9 +186,8 @@ TEST(BlockYaml, ReadsWhatPeopleWrite) {
            {"a: |\n\n  b\n", R"({"a":"\nb\n"})"},
            {"a: |\n  b", R"({"a":"b"})"},
            {"\"\\x41\" : 'b'\n", R"({"A":"b"})"},
-           {"y: 010\n1: 1_000\nb: 0o7\nc: +1\nd: 1:30\n", R"({"1":1000,"b":7,"c":1,"d":"1:30","y":8})"},
-           {"- .inf\n- 2026-01-01\n- 1e3\n- 'no'\n- Off\n- =\n",
-            R"([".inf","2026-01-01",1000,"no",false,"="])"},
+           {"y: 010\n1: 1_000\nb: 0o7\nc: +1\nd: 1:30\n", R"({"1":1000,"b":7,"c":1,"d":"1:30","true":8})"},
+           {"- 2026-01-01\n- 1e3\n- 'no'\n- Off\n- =\n", R"(["2026-01-01",1000,"no",false,"="])"},
        }) {
     EXPECT_EQ(parsed(text), document) << text;
     EXPECT_TRUE(agrees(text)) << text;

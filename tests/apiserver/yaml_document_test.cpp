@@ -42,11 +42,62 @@ TEST(YamlDocument, ReadsScalarsOfYaml11) {
             R"({"a":true,"b":false,"c":"no","d":16,"e":8,"f":1000,"g":-5,"h":null})");
 }
 
+TEST(YamlDocument, WritesKeysAsGoDoes) {
+  const std::string wanted =
+      R"({"-.inf":8,".nan":7,"1.2345679e+08":9,"1.5":5,"1e+06":6,"8":3,"16":4,"false":2,"true":1})";
+  EXPECT_EQ(
+      Json::parse(read("y: 1\nno: 2\n010: 3\n0x10: 4\n1.5: 5\n1e6: 6\n.NaN: 7\n-.inf: 8\n123456789.5: 9\n")),
+      Json::parse(wanted));
+  EXPECT_EQ(
+      Json::parse(read("{y: 1, no: 2, 010: 3, 0x10: 4, 1.5: 5, 1e6: 6, .NaN: 7, -.inf: 8, 123456789.5: 9}")),
+      Json::parse(wanted));
+  EXPECT_EQ(read("'y': 1\n\"010\": 2\n!!str no: 3\n"), R"({"010":2,"no":3,"y":1})");
+  EXPECT_EQ(read("~: 1\n"), "yaml: unsupported map key: nothing");
+  EXPECT_EQ(read("{a: {null: 1}}"), "yaml: unsupported map key: nothing");
+  EXPECT_EQ(read("? [a]\n: 1\n"), "yaml: unsupported map key: a list");
+  EXPECT_EQ(read("? {a: b}\n: 1\n"), "yaml: unsupported map key: a map");
+}
+
+TEST(YamlDocument, MergesMaps) {
+  EXPECT_EQ(read("x: &x {a: 1, b: 2}\ny1:\n  <<: *x\n  b: 3\n"), R"({"x":{"a":1,"b":2},"y1":{"a":1,"b":3}})");
+  EXPECT_EQ(read("a:\n  <<: [{b: 1}, {b: 2, c: 2}]\n"), R"({"a":{"b":1,"c":2}})");
+}
+
+TEST(YamlDocument, RefusesNumbersThatJsonLacks) {
+  EXPECT_EQ(read("a: .inf\n"), "yaml: json: unsupported value: .inf");
+  EXPECT_EQ(read("a: [-.Inf]\n"), "yaml: json: unsupported value: -.inf");
+  EXPECT_EQ(read("a: .NAN\n"), "yaml: json: unsupported value: .nan");
+  EXPECT_EQ(read("a: '.nan'\nb: .Nan\n"), R"({"a":".nan","b":".Nan"})");
+}
+
+TEST(YamlDocument, RefusesControlCharacters) {
+  for (const std::string_view character : {"\x01", "\x07", "\x1b", "\x7f", "\xc2\x9f", "\xef\xbf\xbe"})
+    EXPECT_EQ(read("a: \"b" + std::string(character) + "\"\n"), "yaml: control characters are not allowed");
+  EXPECT_EQ(read(std::string("a: b\0c", 6)), "yaml: control characters are not allowed");
+  EXPECT_EQ(read("a: \"b\tc\"\n"), R"({"a":"b\tc"})");
+}
+
+TEST(YamlDocument, TakesOtherLineEndsAndUtf16) {
+  EXPECT_EQ(read("a: b\rc:\r  d: e\r"), R"({"a":"b","c":{"d":"e"}})");
+  EXPECT_EQ(read("a: b\r\nc: d\r\n"), R"({"a":"b","c":"d"})");
+  EXPECT_EQ(read("a: b\xc2\x85"
+                 "c: 'd\xc2\x85"
+                 "e'\n"),
+            R"({"a":"b","c":"d e"})");
+  const auto utf16 = [](std::string_view text, bool big) {
+    std::string out = big ? "\xfe\xff" : "\xff\xfe";
+    for (const char c : text) out += big ? std::string{'\0', c} : std::string{c, '\0'};
+    return out;
+  };
+  for (const bool big : {false, true}) EXPECT_EQ(parse_yaml(utf16("a: b\n", big)).dump(), R"({"a":"b"})");
+}
+
 TEST(YamlDocument, FindsKeysGivenTwice) {
   const std::vector<std::string> twice = {"line 2: key \"k\" already set in map"};
   EXPECT_EQ(yaml_duplicates("a: {k: 1,\n  k: 2}\nb: {k: 1}\n"), twice);
   EXPECT_EQ(yaml_duplicates("k: 1\n'k': 2\n"), twice);
   EXPECT_EQ(read("k: 1\n'k': 2\n"), R"({"k":2})");
+  EXPECT_EQ(yaml_duplicates("8: 1\n010: 2\n"), std::vector<std::string>{"line 2: key 8 already set in map"});
 }
 
 TEST(YamlDocument, SaysWhatIsMalformed) {

@@ -111,8 +111,9 @@ class BlockParser {
     std::size_t count = 0;
     while (event_.next() != YAML_MAPPING_END_EVENT) {
       require(block && event_->start_mark.column == column);  // A key after "? " stands to the right.
-      const std::string name(content());
-      require(!scalar().is_null() && name != "<<");  // a merge
+      const Json key = scalar();
+      const std::string name = v0::detail::key_text(key);
+      require(!key.is_null() && name != "<<");  // a merge
       event_.next();
       const bool items = depth == 0 && on_item_ && name == "items";
       members.add(name) = value(depth + 1, items ? &on_item_ : nullptr);
@@ -152,7 +153,7 @@ class BlockParser {
     const bool one_line = event_->start_mark.line == event_->end_mark.line;
     switch (event_->data.scalar.style) {
       case YAML_PLAIN_SCALAR_STYLE:
-        require(one_line);
+        require(one_line && v0::detail::non_finite(text).empty());
         return plain_value(text);
       case YAML_LITERAL_SCALAR_STYLE:
         require(!begins_line());

@@ -167,7 +167,11 @@ std::string utf8_of(std::string_view bytes) {
 
 Json scalar_value(const YAML::Node& node) {
   std::string_view tag = node.Tag();
-  if (tag.empty() || tag == "?") return plain_scalar(node.Scalar());
+  if (tag.empty() || tag == "?") {
+    if (const std::string_view number = non_finite(node.Scalar()); !number.empty())
+      throw DecodeError("yaml", "json: unsupported value: " + std::string(number));
+    return plain_scalar(node.Scalar());
+  }
   if (!tag.starts_with(tag_prefix)) return Json(node.Scalar());  // "!", of a quoted one, or a tag of its own
   tag.remove_prefix(tag_prefix.size());
   if (tag == "binary") return Json(utf8_of(yaml_text(node)));
@@ -199,7 +203,7 @@ class Converter {
       case YAML::NodeType::Map: {
         MemberCollector members;
         each_yaml_member(node, left_, [&](const YAML::Node& name, const YAML::Node& value) {
-          members.add(name.Scalar()) = convert(value, depth + 1);
+          members.add(key_text(yaml_key(name))) = convert(value, depth + 1);
         });
         return Json(members.finish());
       }
@@ -223,6 +227,14 @@ std::string yaml_text(const YAML::Node& scalar) {
   auto decoded = Bytes::from_base64(scalar.Scalar());
   if (!decoded) throw DecodeError("yaml", "!!binary value contains invalid base64 data");
   return decoded->value();
+}
+
+Json yaml_key(const YAML::Node& key) {
+  if (key.IsScalar() && (key.Tag().empty() || key.Tag() == "?"))
+    if (const std::string_view number = non_finite(key.Scalar()); !number.empty()) return Json(number);
+  Json value = key.IsScalar() ? scalar_value(key) : Json();
+  if (value.is_null()) throw DecodeError("yaml", "unsupported map key: " + std::string(kind_of(key)));
+  return value;
 }
 
 Json yaml_to_json(const YAML::Node& document, std::size_t allowance) {

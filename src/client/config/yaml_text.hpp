@@ -46,6 +46,9 @@ EVENKEEL_API void each_yaml_member(
 /// base64.
 EVENKEEL_API std::string yaml_text(const YAML::Node& scalar);
 
+/// Returns the value of a key: a text, a number or a boolean. Throws DecodeError for others.
+EVENKEEL_API Json yaml_key(const YAML::Node& key);
+
 /// Converts a document of at most `allowance` values: merge keys, tags and names given twice as Go's decoder
 /// does. Throws DecodeError if it has more values, or is nested deeper than max_yaml_depth.
 EVENKEEL_API Json yaml_to_json(const YAML::Node& document, std::size_t allowance);
