@@ -5,7 +5,8 @@
     condense_openapi.py OPENAPI_FOLDER TABLE_COLUMNS_JSON OUTPUT
 
 OPENAPI_FOLDER holds one JSON file per group version: {"groupVersion", "resources" (as discovery lists them),
-"schemas" (components of the OpenAPI v3 document)}. TABLE_COLUMNS_JSON maps "apps/v1 deployments" to columns.
+"schemas" (components of the OpenAPI v3 document)}. TABLE_COLUMNS_JSON maps "apps/v1 deployments" to columns:
+lists of name, type, format, priority and description (without it for Name, Age and Created At).
 The output has one line per item, so that a reader parses only what it needs:
 
     g <group version>\t<resources as JSON>\t<type names, blank separated>

@@ -50,6 +50,8 @@ TEST_F(Tables, OfCustomKindsFollowTheirColumns) {  // scenario list-table
             parse(R"({"name": "Phase", "type": "string", "format": "", "priority": 1,
     "description": "Custom resource definition column (in JSONPath format): .status.phase"})"));
   EXPECT_EQ(made["columnDefinitions"][2]["description"], Json("what color"));
+  EXPECT_TRUE(made["columnDefinitions"][std::size_t{0}]["description"].string_or("").starts_with(
+      "Name must be unique within a namespace."));
 }
 
 TEST_F(Tables, OfCustomKindsWithoutColumnsHaveNameAndAge) {
@@ -57,6 +59,18 @@ TEST_F(Tables, OfCustomKindsWithoutColumnsHaveNameAndAge) {
   EXPECT_EQ(made["columnDefinitions"].size(), 2U);
   EXPECT_EQ(made["rows"][std::size_t{0}]["cells"].dump(), R"(["w",null])");
   EXPECT_EQ(made["rows"][std::size_t{0}]["object"], widget("{}"));
+}
+
+TEST_F(Tables, DescribeEveryColumn) {
+  for (const BuiltinGroupVersion& known : shapes.catalog.data().group_versions())
+    for (const BuiltinResource& resource : known.resources)
+      for (const TableColumn& column :
+           builtin_table(shapes.catalog.data(),
+                         known.group.empty() ? known.version : known.group + "/" + known.version,
+                         resource.name)
+               ->columns)
+        EXPECT_NE(column.description, "") << resource.name << " " << column.name;
+  for (const TableColumn& column : custom_table(widget_kind())->columns) EXPECT_NE(column.description, "");
 }
 
 TEST_F(Tables, WithoutColumnsAreForLaterEventsOfWatches) {

@@ -60,12 +60,33 @@ Json::Array cells_by_column(const TableShape& shape, const Json& object, WallTim
   return cells;
 }
 
+constexpr std::string_view name_description =
+    "Name must be unique within a namespace. Is required when creating resources, although some resources "
+    "may allow a client to request the generation of an appropriate name automatically. Name is primarily "
+    "intended for creation idempotence and configuration definition. Cannot be updated. More info: "
+    "https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
+constexpr std::string_view creation_description =
+    "CreationTimestamp is a timestamp representing the server time when this object was created. It is not "
+    "guaranteed to be set in happens-before order across separate operations. Clients may not set this "
+    "value. It is represented in RFC3339 form and is in UTC.\n\nPopulated by the system. Read-only. Null for "
+    "lists. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md"
+    "#metadata";
+
+/// Returns the description of a column that shows metadata; empty for others.
+std::string_view description_of(std::string_view column) {
+  if (column == "Name") return name_description;
+  return column == "Age" || column == "Created At" ? creation_description : "";
+}
+
 TableColumn age_column() {
-  return {.name = "Age", .type = "date", .json_path = ".metadata.creationTimestamp"};
+  return {.name = "Age",
+          .type = "date",
+          .description = std::string(creation_description),
+          .json_path = ".metadata.creationTimestamp"};
 }
 
 TableColumn name_column() {
-  return {.name = "Name", .format = "name"};
+  return {.name = "Name", .format = "name", .description = std::string(name_description)};
 }
 
 }  // namespace
@@ -76,10 +97,12 @@ std::shared_ptr<const TableShape> builtin_table(BuiltinData& data, std::string_v
   const Json& columns = data.table_columns(api_version, resource);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::string name = columns[i][std::size_t{0}].string_or("");
-    shape->columns.push_back({.name = name,
-                              .type = columns[i][1].string_or("string"),
-                              .format = columns[i][2].string_or(""),
-                              .priority = columns[i][3].integer_or(0)});
+    shape->columns.push_back(
+        {.name = name,
+         .type = columns[i][1].string_or("string"),
+         .format = columns[i][2].string_or(""),
+         .description = columns[i][std::size_t{4}].string_or(std::string(description_of(name))),
+         .priority = columns[i][3].integer_or(0)});
   }
   if (shape->columns.empty()) {
     shape->columns.push_back(name_column());
