@@ -183,6 +183,16 @@ TEST_F(CustomObjectsTest, PathsOfTheScaleLeadToNumbers) {
             "of the type int64, expected string\n");
 }
 
+// scenarios delete-finalizer-add, patch-immutable-metadata
+TEST_F(CustomObjectsTest, MetadataIsCheckedTwice) {
+  post(maps, config_map("a"));
+  const CoreReply refused = merge(maps + "/a", R"({"metadata":{"uid":"other"}})");
+  const std::string cause = "FieldValueInvalid metadata.uid: Invalid value: \"other\": field is immutable\n";
+  EXPECT_EQ(causes_of(refused), cause + cause);
+  EXPECT_EQ(refused.message(),
+            R"(ConfigMap "a" is invalid: metadata.uid: Invalid value: "other": field is immutable)");
+}
+
 TEST_F(CustomObjectsTest, UnknownFormatsAreWarnedOf) {
   const auto definition = [](const std::string& format) {
     return Json::parse(

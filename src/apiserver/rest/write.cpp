@@ -389,6 +389,7 @@ class Update {
     check_custom_kind(object, type_);
     // A real server checks metadata for all kinds, and again in the strategy of the kind.
     FieldErrors errors = check_metadata_update(object["metadata"], before_["metadata"]);
+    append(errors, errors);
     const Written written = subresource_ == "status" ? Written::status : Written::everything;
     append(errors, validate(object, *type_.schema, before_, written, &call_.warnings));
     check_replicas(object, type_, subresource_, errors);
