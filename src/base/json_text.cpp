@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <string>
 
 #include "base/shown_text.hpp"
 #include "base/utf8.hpp"
@@ -78,9 +79,23 @@ void append_json_number(std::string& out, double value) {
     return;
   }
   if (value == 0) value = 0;  // drop the sign: "-0" would be read as the integer 0
+  const double size = std::fabs(value);
+  const bool large = size >= 1e16;  // the fixed format has all digits of large numbers, also superfluous ones
+  const bool fixed = value == 0 || (size >= 1e-6 && !large);
   std::array<char, 32> buffer;
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
-  out.append(buffer.data(), end);
+  const std::to_chars_result written =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
+                    fixed ? std::chars_format::fixed : std::chars_format::scientific);
+  std::string text(buffer.data(), written.ptr);
+  if (const std::size_t zero = text.find("e-0"); !fixed && zero != std::string::npos) text.erase(zero + 2, 1);
+  if (large && size < 1e21) {
+    const std::size_t mark = text.find('e');
+    const std::size_t digits = std::stoul(text.substr(mark + 1)) + (value < 0 ? 2 : 1);
+    text.resize(mark);
+    std::erase(text, '.');
+    text.resize(digits, '0');
+  }
+  out += text;
 }
 
 void append_json_integer(std::string& out, std::int64_t value) {

@@ -264,9 +264,7 @@ TEST(Codec, ErrorsNameTheObjectTheFieldAndWhatWasFound) {
   const Refusal refusals[] = {
       {R"({"spec":{"replicas":"three"}})", R"(spec.replicas: expected integer, found string "three")"},
       {R"({"spec":{"replicas":1.5}})", "spec.replicas: expected integer, found number 1.5"},
-      {R"({"spec":{"replicas":3e+09}})",
-       "spec.replicas: expected integer from -2147483648 to 2147483647, found 3e+09"},
-      {R"({"spec":{"replicas":1e+16}})", "spec.replicas: expected integer, found number 1e+16"},
+      {R"({"spec":{"replicas":1e+21}})", "spec.replicas: expected integer, found number 1e+21"},
       {R"({"spec":{"replicas":true}})", "spec.replicas: expected integer, found boolean true"},
       {R"({"spec":{"replicas":[1]}})", "spec.replicas: expected integer, found array"},
       {R"({"spec":{"replicas":{}}})", "spec.replicas: expected integer, found object"},

@@ -178,6 +178,23 @@ TEST(Json, WhatIsNotFiniteIsNull) {
   EXPECT_EQ(Json(1e300).dump(), "1e+300");
 }
 
+TEST(Json, WritesNumbersLikeGo) {
+  const auto written = [](std::string_view text) { return Json::parse(text).dump(); };
+  EXPECT_EQ(written("9223372036854775808"), "9223372036854776000");
+  EXPECT_EQ(written("-9223372036854775809"), "-9223372036854776000");
+  EXPECT_EQ(written("18446744073709551615"), "18446744073709552000");
+  EXPECT_EQ(written("12345678901234567.0"), "12345678901234568");
+  EXPECT_EQ(written("1e16"), "10000000000000000");
+  EXPECT_EQ(written("1e20"), "100000000000000000000");
+  EXPECT_EQ(written("1e21"), "1e+21");
+  EXPECT_EQ(written("123456789012345678901234567890"), "1.2345678901234568e+29");
+  EXPECT_EQ(written("0.000001"), "0.000001");
+  EXPECT_EQ(written("-0.00001234"), "-0.00001234");
+  EXPECT_EQ(written("0.0000001"), "1e-7");
+  EXPECT_EQ(written("5e-324"), "5e-324");
+  EXPECT_EQ(written("1.0"), "1");
+}
+
 TEST(JsonValue, IntegersAboveTheSignedRangeBecomeNumbersAndNotNegative) {
   EXPECT_EQ(Json(std::uint64_t{9'223'372'036'854'775'807U}).dump(), "9223372036854775807");
   EXPECT_EQ(Json(~std::uint64_t{0}).as_number(), 18446744073709551616.0);
