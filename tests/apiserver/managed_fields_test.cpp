@@ -162,6 +162,33 @@ TEST_F(ManagedFields, ScaleTakesReplicasWithoutATime) {  // scenario scale
             parse(R"({"f:spec": {".": {}, "f:color": {}, "f:size": {}}})"));
 }
 
+TEST_F(ManagedFields, AnUntypedValueMayChangeItsType) {
+  const auto kind = shapes.with_spec(R"({"type": "object", "properties": {
+    "a": {"x-kubernetes-preserve-unknown-fields": true}}})");
+  const auto thing = [](std::string_view a) {
+    return Json::object({{"apiVersion", "test.example.com/v1"},
+                         {"kind", "Thing"},
+                         {"metadata", Json::object({{"name", "t"}})},
+                         {"spec", Json::object({{"a", parse(a)}})}});
+  };
+  // The fields of the first manager, and of the second.
+  const auto after = [&](std::string_view before, std::string_view then) {
+    const Json live = created(thing(before), *kind);
+    Json object = stored(thing(then));
+    track_update(live, object, *kind, {.manager = "w", .now = later});
+    return fields(object, 0).dump() + " " + fields(object, 1).dump();
+  };
+  EXPECT_EQ(after(R"({"p": {"q": 1}})", "3"), R"({"f:spec":{}} {"f:spec":{"f:a":{}}})");
+  EXPECT_EQ(after(R"({"p": 1})", "[1]"), R"({"f:spec":{}} {"f:spec":{"f:a":{}}})");
+  EXPECT_EQ(after("3", R"({"p": 1})"), R"({"f:spec":{}} {"f:spec":{"f:a":{".":{},"f:p":{}}}})");
+  EXPECT_EQ(after("[1]", R"({"p": 1})"), R"({"f:spec":{}} {"f:spec":{"f:a":{".":{},"f:p":{}}}})");
+  EXPECT_EQ(after(R"({"p": {"q": 1}})", R"({"p": 2})"),
+            R"({"f:spec":{".":{},"f:a":{}}} {"f:spec":{"f:a":{"f:p":{}}}})");
+  EXPECT_EQ(after(R"({"p": 2})", R"({"p": {"q": {"r": 1}}})"),
+            R"({"f:spec":{".":{},"f:a":{}}} {"f:spec":{"f:a":{"f:p":{".":{},"f:q":{".":{},"f:r":{}}}}}})");
+  EXPECT_EQ(after("3", "{}"), R"({"f:spec":{}} {"f:spec":{"f:a":{}}})");
+}
+
 TEST_F(ManagedFields, TheOldestUpdatesAreMergedBeyondTen) {
   Json live = created(config_map(R"({"k": "v"})"), *shapes.config_map);
   for (int i = 0; i < 15; ++i) {

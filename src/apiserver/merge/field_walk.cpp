@@ -95,7 +95,7 @@ class Comparer {
       else if (after == nullptr)
         result.removed.insert(path_);
       else if (*before != *after)
-        result.modified.insert(path_);
+        replace(*before, *after, schema);
       return;
     }
     if (form == FieldForm::items)
@@ -109,6 +109,16 @@ class Comparer {
   Comparison result;
 
  private:
+  /// The leaf changed. Fields of an untyped map that a value of another type replaces are removed; those of a
+  /// map that replaces such a value are added.
+  void replace(const Json& before, const Json& after, const Schema* schema) {
+    result.modified.insert(path_);
+    if (schema != nullptr && schema->type != SchemaType::any) return;
+    if (before.is_object() == after.is_object()) return;
+    visit_fields(&before, nullptr, schema);
+    visit_fields(nullptr, &after, schema);
+  }
+
   void visit_fields(const Json* before, const Json* after, const Schema* schema) {
     std::map<std::string_view, std::pair<const Json*, const Json*>> fields;
     if (before != nullptr && before->is_object()) {
