@@ -189,6 +189,45 @@ TEST_F(ManagedFields, AnUntypedValueMayChangeItsType) {
   EXPECT_EQ(after("3", "{}"), R"({"f:spec":{}} {"f:spec":{"f:a":{}}})");
 }
 
+TEST_F(ManagedFields, ApplyChecksTypesNoStricterThanARealServer) {
+  const auto kind = shapes.with_spec(R"({"type": "object", "properties": {
+    "t": {"type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {
+      "m": {"type": "object", "properties": {"x": {"type": "string"}}},
+      "l": {"type": "array", "items": {"type": "object", "properties": {"x": {"type": "string"}}}},
+      "e": {"type": "object", "x-kubernetes-embedded-resource": true, "properties": {"x": {"type": "string"}}},
+      "v": {"type": "object", "additionalProperties": {"type": "object", "properties": {"x": {"type": "string"}}}}}},
+    "k": {"type": "array", "x-kubernetes-preserve-unknown-fields": true,
+      "items": {"type": "object", "properties": {"x": {"type": "string"}}}},
+    "o": {"type": "object"}, "port": {"x-kubernetes-int-or-string": true},
+    "time": {"type": "string", "format": "date-time"}, "byte": {"type": "string", "format": "byte"},
+    "closed": {"type": "object", "properties": {"x": {"type": "string"}}}}})");
+  const auto problem = [&](std::string_view spec) -> std::string {
+    try {
+      apply(Json(),
+            Json::object({{"apiVersion", "test.example.com/v1"},
+                          {"kind", "Thing"},
+                          {"metadata", Json::object({{"name", "t"}})},
+                          {"spec", parse(spec)}}),
+            *kind, {.manager = "m", .now = first}, Force::no);
+    } catch (const ApplyError& error) {
+      const std::string what = error.what();
+      return what.substr(what.find("): ") + 3);
+    }
+    return "";
+  };
+  for (const char* accepted : {R"({"t": {"m": {"x": "1", "zz": {"y": 1}}}})", R"({"t": {"l": [{"zz": 1}]}})",
+                               R"({"t": {"v": {"a": {"zz": 1}}}})", R"({"t": {"e": {"kind": "X", "zz": 1}}})",
+                               R"({"k": [{"zz": 1}]})", R"({"o": {"a": {"b": 1}}})", R"({"port": ["a"]})",
+                               R"({"port": {"a": 1}})", R"({"time": 5})", R"({"time": true})"})
+    EXPECT_EQ(problem(accepted), "") << accepted;
+  EXPECT_EQ(problem(R"({"t": {"m": {"x": 1}}})"), ".spec.t.m.x: expected a string, got 1");
+  EXPECT_EQ(problem(R"({"t": {"e": {"metadata": {"zz": 1}}}})"),
+            ".spec.t.e.metadata.zz: field not declared in schema");
+  EXPECT_EQ(problem(R"({"time": ["a"]})"), ".spec.time: expected a scalar, got an array");
+  EXPECT_EQ(problem(R"({"byte": 5})"), ".spec.byte: expected a string, got 5");
+  EXPECT_EQ(problem(R"({"closed": {"zz": 1}})"), ".spec.closed.zz: field not declared in schema");
+}
+
 TEST_F(ManagedFields, TheOldestUpdatesAreMergedBeyondTen) {
   Json live = created(config_map(R"({"k": "v"})"), *shapes.config_map);
   for (int i = 0; i < 15; ++i) {

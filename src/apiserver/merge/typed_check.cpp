@@ -17,17 +17,20 @@ class Checker {
  public:
   explicit Checker(Duplicates duplicates) : duplicates_(duplicates) {}
 
-  void visit(const Json& value, const Schema* schema, const std::string& path) {
+  /// `lenient`: a schema above preserves unknown fields.
+  void visit(const Json& value, const Schema* schema, const std::string& path, bool lenient = false) {
     if (schema == nullptr || value.is_null()) return;
+    // The metadata of a resource is a type of its own.
+    lenient = (lenient && schema->type_name.empty()) || schema->preserve_unknown_fields;
     switch (schema->type) {
       case SchemaType::object:
-        if (value.is_object()) return visit_fields(value, *schema, path);
+        if (value.is_object()) return visit_fields(value, *schema, path, lenient);
         return fail(path, "a map", value);
       case SchemaType::array:
-        if (value.is_array()) return visit_items(value.as_array(), *schema, path);
+        if (value.is_array()) return visit_items(value.as_array(), *schema, path, lenient);
         return fail(path, "a list", value);
       default:
-        return visit_scalar(value, schema->type, path);
+        return visit_scalar(value, *schema, path);
     }
   }
 
@@ -42,26 +45,32 @@ class Checker {
     problems.push_back(wrong_type(path, expected, found));
   }
 
-  void visit_scalar(const Json& value, SchemaType type, const std::string& path) {
+  void visit_scalar(const Json& value, const Schema& schema, const std::string& path) {
+    const SchemaType type = schema.type;
     const bool container = value.is_array() || value.is_object();
     if ((type == SchemaType::integer || type == SchemaType::number) && !value.is_number())
       fail(path, "a number", value);
-    if (type == SchemaType::string && !value.is_string()) fail(path, "a string", value);
+    // Other formats accept every scalar here.
+    const bool text = schema.format.empty() || schema.format == "byte";
+    if (type == SchemaType::string && text && !value.is_string()) fail(path, "a string", value);
+    if (type == SchemaType::string && !text && container) fail(path, "a scalar", value);
     if (type == SchemaType::boolean && !value.is_bool()) fail(path, "a boolean", value);
-    if (type == SchemaType::int_or_string && container) fail(path, "a scalar", value);
+    // In a CRD its schema has no type, and leaves everything to the validation.
+    if (type == SchemaType::int_or_string && container && !schema.type_name.empty())
+      fail(path, "a scalar", value);
   }
 
-  void visit_fields(const Json& object, const Schema& schema, const std::string& path) {
+  void visit_fields(const Json& object, const Schema& schema, const std::string& path, bool lenient) {
     if (schema.opaque) return;
+    const bool open = lenient || schema.properties.empty();
     for (const auto& [name, value] : object.as_object()) {
       const Schema* member = schema.member(name);
-      if (member == nullptr && !schema.preserve_unknown_fields)
-        return fail(path + "." + name, "field not declared in schema");
-      visit(value, member, path + "." + name);
+      if (member == nullptr && !open) return fail(path + "." + name, "field not declared in schema");
+      visit(value, member, path + "." + name, lenient);
     }
   }
 
-  void visit_items(const Json::Array& items, const Schema& schema, const std::string& path) {
+  void visit_items(const Json::Array& items, const Schema& schema, const std::string& path, bool lenient) {
     std::set<PathElement> seen;
     for (std::size_t i = 0; i < items.size(); ++i) {
       PathElement element;
@@ -73,7 +82,7 @@ class Checker {
       if (schema.list_type != ListType::atomic && !seen.insert(element).second &&
           duplicates_ == Duplicates::refused)
         fail(path, "duplicate entries for key " + element.describe());
-      visit(items[i], schema.items, path + element.describe());
+      visit(items[i], schema.items, path + element.describe(), lenient);
     }
   }
 
