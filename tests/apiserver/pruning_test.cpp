@@ -68,6 +68,16 @@ TEST(Prune, RemovesFieldsOfValuesOfAnotherType) {
   EXPECT_EQ(object["spec"], parse(R"({"map": [{}], "text": {}, "true": {"a": {}, "c": [{}], "e": 1}})"));
 }
 
+TEST(Prune, KeepsNullsOfTypedFieldsOnRequest) {
+  Shapes shapes;
+  const auto kind = shapes.with_spec(R"({"type": "object", "properties": {"s": {"type": "string"},
+    "any": {"x-kubernetes-preserve-unknown-fields": true},
+    "l": {"type": "array", "items": {"type": "object", "properties": {"x": {"type": "integer"}}}}}})");
+  Json object = parse(R"({"spec": {"s": null, "any": null, "l": [{"x": null, "y": null}]}})");
+  EXPECT_EQ(prune(object, *kind, Unset::kept), Paths{"spec.l[0].y"});
+  EXPECT_EQ(object["spec"], parse(R"({"s": null, "l": [{"x": null}]})"));
+}
+
 TEST(Prune, LeavesKindsWithoutASchemaAlone) {
   Shapes shapes;
   const auto plain = shapes.catalog.custom({.group = "g.example.com", .version = "v1", .kind = "Plain"});

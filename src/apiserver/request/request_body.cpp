@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "apiserver/schema/defaults.hpp"
-#include "apiserver/schema/pruning.hpp"
 #include "apiserver/schema/schema_validation.hpp"
 #include "apiserver/schema/strict_fields.hpp"
 #include "apiserver/text/json_problem.hpp"
@@ -143,11 +142,11 @@ void check_fields(Call& call, FieldValidation validation, std::string_view text,
   call.warnings.insert(call.warnings.end(), problems.begin(), problems.end());
 }
 
-void shape(Json& object, const ResourceType& type) {
+void shape(Json& object, const ResourceType& type, Unset unset) {
   // An empty list of managers differs from an absent one: it resets them.
   const Json& managers = std::as_const(object).at({"metadata", "managedFields"});
   const bool forgets = managers.is_array() && managers.empty();
-  prune(object, *type.schema);
+  prune(object, *type.schema, unset);
   apply_defaults(object, *type.schema);
   canonicalize(object, *type.schema);
   if (forgets) object["metadata"]["managedFields"] = Json::array();

@@ -7,6 +7,7 @@
 
 #include "apiserver/request/call.hpp"
 #include "apiserver/request/write_options.hpp"
+#include "apiserver/schema/pruning.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -33,7 +34,7 @@ void check_fields(Call& call, FieldValidation validation, std::string_view text,
 std::string unknown_conversion(const ResourceType& type, std::string_view api_version, std::string_view kind);
 
 /// Prunes, defaults and canonicalizes.
-void shape(Json& object, const ResourceType& type);
+void shape(Json& object, const ResourceType& type, Unset unset = Unset::dropped);
 
 }  // namespace apiserver
 }  // namespace v0

@@ -170,7 +170,7 @@ http::Response patch_by_apply(Storage& storage, Call& call) {
   if (const auto problem = decode_error(object, *call.type->schema)) refuse_applied(call, object, *problem);
   check_namespace(call, object);
   check_name(call, object);
-  shape(object, *call.type);
+  shape(object, *call.type, Unset::kept);
   if (!live)
     return write_response(call, 201,
                           create_object(storage, call, std::move(object), options, Tracking::done));

@@ -68,19 +68,20 @@ class Pruner {
 };
 
 /// Removes nulls that mean "not set" from objects of custom kinds.
-void drop_unset(Json& value, const Schema* schema) {
+void drop_unset(Json& value, const Schema* schema, Unset unset) {
   if (schema == nullptr) return;
   if (value.is_array()) {
-    for (Json& item : value.as_array()) drop_unset(item, schema->items);
+    for (Json& item : value.as_array()) drop_unset(item, schema->items, unset);
   }
   if (!value.is_object()) return;
   std::vector<std::string> gone;
   for (auto& [name, member] : value.as_object()) {
     const Schema* known = schema->embedded_resource && name == "metadata" ? nullptr : schema->member(name);
-    if (known != nullptr && member.is_null() && !known->nullable && !known->default_value)
+    const bool drops = unset == Unset::dropped || (known != nullptr && known->type == SchemaType::any);
+    if (known != nullptr && member.is_null() && !known->nullable && !known->default_value && drops)
       gone.push_back(name);
     else
-      drop_unset(member, known);
+      drop_unset(member, known, unset);
   }
   for (const std::string& name : gone) value.erase(name);
 }
@@ -240,10 +241,10 @@ void canonicalize_value(Json& value, const Schema& schema) {
 
 }  // namespace
 
-std::vector<std::string> prune(Json& object, const KindSchema& kind) {
+std::vector<std::string> prune(Json& object, const KindSchema& kind, Unset unset) {
   Pruner pruner(kind.built_in);
   pruner.visit(object, &kind.root(), "");
-  if (!kind.built_in) drop_unset(object, &kind.root());
+  if (!kind.built_in) drop_unset(object, &kind.root(), unset);
   return std::move(pruner).removed();
 }
 
