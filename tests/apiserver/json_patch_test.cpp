@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "apiserver/text/go_json.hpp"
+
 namespace ek = evenkeel;
 using ek::Json;
 
@@ -28,6 +30,28 @@ TEST(JsonPatch, TakesMissingMembersForNull) {
   EXPECT_EQ(patched(R"({"a": 1})", R"([{"op": "copy", "from": "/x", "path": "/b"}])"), R"({"a":1,"b":null})");
   EXPECT_EQ(patched(R"({"a": 1})", R"([{"op": "test", "path": "/x", "value": null}])"), R"({"a":1})");
   EXPECT_EQ(patched(R"({"a": 1})", R"([{"op": "add", "path": "/b"}])"), R"({"a":1,"b":null})");
+}
+
+TEST(GoJson, ReadsAndWritesStringsLikeGo) {
+  const auto read = [](std::string_view text) { return ek::apiserver::parse_go_json(text).as_string(); };
+  EXPECT_EQ(read(R"("\ud83d")"), "\xef\xbf\xbd");
+  EXPECT_EQ(read(R"("\uDE00\uD83D")"), "\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(read(R"("\ud83d\ud83d\ude00x")"), "\xef\xbf\xbd\xf0\x9f\x98\x80x");
+  EXPECT_EQ(read(R"("\\ud83d\ud83d\n")"), "\\ud83d\xef\xbf\xbd\n");
+  EXPECT_THROW(ek::apiserver::parse_go_json("\"\\"), ek::DecodeError);
+  EXPECT_THROW(ek::apiserver::parse_go_json("\"\\ud83"), ek::DecodeError);
+  EXPECT_TRUE(ek::apiserver::escapes_surrogates(R"(["\ud83d\ude00"])"));
+  EXPECT_FALSE(ek::apiserver::escapes_surrogates(R"(["\\ud83d", "\ue000", "\ud7ff"])"));
+  try {
+    ek::apiserver::parse_go_json("\xef\xbb\xbf{}");
+    FAIL();
+  } catch (const ek::DecodeError& error) {
+    EXPECT_EQ(error.problem(), "parse error at line 1, column 1: a byte order mark");
+  }
+  EXPECT_EQ(ek::apiserver::go_json(Json::object(
+                {{"<a>", Json::array({"&\u2028\u2029\u202e\x7f", "\x01\b\f\n\"\\"})}, {"n", 1e20}})),
+            "{\"\\u003ca\\u003e\":[\"\\u0026\\u2028\\u2029\u202e\x7f\",\"\\u0001\\b\\f\\n\\\"\\\\\"],"
+            "\"n\":100000000000000000000}");
 }
 
 TEST(JsonPatch, RefusesWhatIsNotThere) {

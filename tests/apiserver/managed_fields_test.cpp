@@ -336,6 +336,11 @@ TEST_F(ManagedFields, KubectlTakesOverWhatItsClientSideApplySet) {
   const std::string annotation =
       after.at({"metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"}).string_or("");
   EXPECT_EQ(parse(annotation)["data"]["k"], Json("w"));
+  const Json escaped =
+      applied(live, config_map("{\"k\": \"<1 & \u2028\u202ex\"}"), *shapes.config_map, "kubectl", later);
+  EXPECT_EQ(escaped.at({"metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration"}),
+            Json("{\"apiVersion\":\"v1\",\"data\":{\"k\":\"\\u003c1 \\u0026 \\u2028\u202ex\"},"
+                 "\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"a\"}}\n"));
   EXPECT_FALSE(
       apply(live, config_map(R"({"k": "w"})"), *shapes.config_map, {.manager = "x", .now = later}, Force::no)
           .conflicts.empty());

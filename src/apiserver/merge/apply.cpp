@@ -8,6 +8,7 @@
 
 #include "apiserver/merge/managed_update.hpp"
 #include "apiserver/merge/typed_check.hpp"
+#include "apiserver/text/go_json.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -188,7 +189,7 @@ void update_last_applied(Json& object, Json applied) {
   if (object.at({"metadata", "annotations", last_applied_annotation}).string_or("").empty()) return;
   if (Json* annotations = applied["metadata"].find("annotations"))
     annotations->erase(last_applied_annotation);
-  object["metadata"]["annotations"][last_applied_annotation] = applied.dump() + "\n";
+  object["metadata"]["annotations"][last_applied_annotation] = go_json(applied) + "\n";
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "apiserver/schema/defaults.hpp"
 #include "apiserver/schema/schema_validation.hpp"
 #include "apiserver/schema/strict_fields.hpp"
+#include "apiserver/text/go_json.hpp"
 #include "apiserver/text/json_problem.hpp"
 #include "apiserver/text/yaml_document.hpp"
 
@@ -58,7 +59,7 @@ void check_type(const ResourceType& type, Json& object, std::string_view text) {
                                      ")");
     return;  // the kind is checked with the rest of the object
   }
-  if (kind.empty() && api_version.empty()) {
+  if (api_version.empty() && (kind.empty() || kind == type.kind)) {
     object["kind"] = type.kind;
     object["apiVersion"] = type.api_version();
   } else if (!kind.empty() && kind != type.kind) {
@@ -98,7 +99,7 @@ std::string unknown_conversion(const ResourceType& type, std::string_view api_ve
 
 Json parse_text(std::string_view text, std::string_view kind) {
   try {
-    return Json::parse(text);
+    return parse_go_json(text);
   } catch (const DecodeError& error) {
     refuse_unrecognized(kind, "couldn't get version/kind; json parse error: " + error.problem(), text);
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apiserver/text/yaml_document.hpp"
 
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <string>
@@ -68,7 +70,8 @@ std::string prepared(std::string_view text) {
 template <class Load>
 Json parse(std::string_view text, Load load) {
   try {
-    return detail::yaml_to_json(load(prepared(text)), detail::yaml_allowance(text.size()));
+    return with_whole_numbers(
+        detail::yaml_to_json(load(prepared(text)), detail::yaml_allowance(text.size())));
   } catch (const YAML::Exception& error) {
     throw DecodeError("yaml", "line " + std::to_string(error.mark.line + 1) + ": " + error.msg);
   }
@@ -76,13 +79,29 @@ Json parse(std::string_view text, Load load) {
 
 }  // namespace
 
+Json with_whole_numbers(Json value) {
+  if (value.is_number() && !value.is_integer()) {
+    const double number = value.as_number();
+    constexpr double limit = 9223372036854775808.0;  // 2^63
+    if (number == std::trunc(number) && number >= -limit && number < limit)
+      return Json(static_cast<std::int64_t>(number));
+  }
+  if (value.is_array())
+    for (Json& item : value.as_array()) item = with_whole_numbers(std::move(item));
+  if (value.is_object())
+    for (auto& [name, member] : value.as_object()) member = with_whole_numbers(std::move(member));
+  return value;
+}
+
 Json parse_yaml(std::string_view text) {
-  if (std::optional<BlockYaml> block = parse_block_yaml(text)) return std::move(block->document);
+  if (std::optional<BlockYaml> block = parse_block_yaml(text))
+    return with_whole_numbers(std::move(block->document));
   return parse(text, [](const std::string& whole) { return YAML::Load(whole); });
 }
 
 Json parse_yaml_whole(std::string_view text) {
-  if (std::optional<BlockYaml> block = parse_block_yaml(text)) return std::move(block->document);
+  if (std::optional<BlockYaml> block = parse_block_yaml(text))
+    return with_whole_numbers(std::move(block->document));
   return parse(text, [](const std::string& whole) { return v0::detail::load_yaml(whole); });
 }
 

@@ -15,6 +15,9 @@ namespace apiserver {
 /// Returns the first document of `text`, with scalars typed as in YAML 1.1 and by Go's decoder. Throws
 /// DecodeError with the line.
 Json parse_yaml(std::string_view text);
+/// Returns `value` with integers in place of the numbers that are whole, such as 3.0: Go reads YAML by way of
+/// JSON.
+Json with_whole_numbers(Json value);
 /// Like parse_yaml(), but also throws DecodeError for text after the first document.
 Json parse_yaml_whole(std::string_view text);
 
