@@ -17,7 +17,8 @@ namespace {
 /// Returns the document after the operations, or "refused".
 std::string patched(const std::string& document, const std::string& operations) {
   try {
-    return ek::apiserver::apply_lax_json_patch(Json::parse(document), Json::parse(operations)).dump();
+    return ek::apiserver::apply_lax_json_patch(Json::parse(document), Json::parse(operations), operations)
+        .dump();
   } catch (const ek::apiserver::JsonPatchError&) {
     return "refused";
   }
@@ -30,6 +31,47 @@ TEST(JsonPatch, TakesMissingMembersForNull) {
   EXPECT_EQ(patched(R"({"a": 1})", R"([{"op": "copy", "from": "/x", "path": "/b"}])"), R"({"a":1,"b":null})");
   EXPECT_EQ(patched(R"({"a": 1})", R"([{"op": "test", "path": "/x", "value": null}])"), R"({"a":1})");
   EXPECT_EQ(patched(R"({"a": 1})", R"([{"op": "add", "path": "/b"}])"), R"({"a":1,"b":null})");
+}
+
+TEST(JsonPatch, TestsCompareTheTextOfScalars) {
+  const std::string document = R"({"i":1,"x":1.5,"l":[1,{"b":true}],"s":"a<b\u2028é","n":null,"e":1e21})";
+  const auto equal = [&](const std::string& path, const std::string& value) {
+    return patched(document, R"([{"op": "test", "path": "/)" + path + R"(", "value": )" + value + "}]") !=
+           "refused";
+  };
+  EXPECT_TRUE(equal("i", " 1 "));
+  EXPECT_FALSE(equal("i", "1.0"));
+  EXPECT_FALSE(equal("i", "1e0"));
+  EXPECT_FALSE(equal("i", "\"1\""));
+  EXPECT_TRUE(equal("x", "1.5"));
+  EXPECT_FALSE(equal("x", "1.50"));
+  EXPECT_TRUE(equal("e", "1e+21"));
+  EXPECT_FALSE(equal("e", "1e21"));
+  EXPECT_TRUE(equal("l", "[ 1, {\"b\" : true} ]"));
+  EXPECT_FALSE(equal("l", "[1.0,{\"b\":true}]"));
+  EXPECT_TRUE(equal("s", R"("a\u003cb\u2028é")"));
+  EXPECT_FALSE(equal("s", R"("a<b\u2028é")"));
+  EXPECT_FALSE(equal("s", R"("a\u003cb\u2028\u00e9")"));
+  EXPECT_TRUE(equal("n", "null"));
+  EXPECT_FALSE(equal("n", "0"));
+  EXPECT_EQ(patched(document, R"([{"op":"add","path":"/i","value":"\u0076"},
+    {"op":"test","path":"/i","value":"\u0076"}, {"op":"test","path":"/x","value":1.5}])"),
+            R"({"e":1e+21,"i":"v","l":[1,{"b":true}],"n":null,"s":"a<b\u2028é","x":1.5})");
+  EXPECT_EQ(patched(document, R"([{"op":"add","path":"/i","value":"\u0076"},
+    {"op":"test","path":"/i","value":"v"}])"),
+            "refused");
+}
+
+TEST(MergePatch, DropsNullsWithinLists) {
+  const auto merged = [](const std::string& document, const std::string& patch) {
+    return ek::apiserver::apply_lax_merge_patch(Json::parse(document), Json::parse(patch)).dump();
+  };
+  EXPECT_EQ(merged(R"({"l": 1})", R"({"l": [{"x": null, "y": [{"z": null}]}, null, [{"q": null}]]})"),
+            R"({"l":[{"y":[{}]},null,[{}]]})");
+  EXPECT_EQ(merged("{}", R"({"a": {"b": [{"x": null}], "c": null}})"), R"({"a":{"b":[{}]}})");
+  EXPECT_EQ(merged(R"({"a": {"b": 1}})", R"({"a": {"b": null, "c": [{"x": null}]}})"), R"({"a":{"c":[{}]}})");
+  EXPECT_EQ(merged(R"({"a": {"b": 1}})", R"({"a": [{"x": null}]})"), R"({"a":[{"x":null}]})");
+  EXPECT_EQ(merged(R"({"a": {"b": 1}})", R"({"a": 5, "c": null})"), R"({"a":5})");
 }
 
 TEST(GoJson, ReadsAndWritesStringsLikeGo) {

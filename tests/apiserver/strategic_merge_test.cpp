@@ -46,6 +46,9 @@ TEST_F(StrategicMerge, ReplacesListsAndMapsByDirective) {
   EXPECT_EQ(pod(R"({"containers": [{"name": "c"}, {"name": "e"}]})",
                 R"({"containers": [{"$patch": "replace"}, {"name": "f"}]})"),
             parse(R"({"containers": [{"name": "f"}]})"));
+  EXPECT_EQ(pod("{\"containers\": [{\"name\": \"c\"}]}",
+                R"({"containers": [{"name": "a"}, {"name": "b"}, {"name": "a"}, {"$patch": "replace"}]})"),
+            parse(R"({"containers": [{"name": "a"}, {"name": "a"}, {"name": "b"}]})"));
   EXPECT_EQ(pod(R"({"securityContext": {"runAsUser": 1, "runAsGroup": 2}})",
                 R"({"securityContext": {"$patch": "replace", "runAsUser": 3}})"),
             parse(R"({"securityContext": {"runAsUser": 3}})"));
@@ -75,6 +78,49 @@ TEST_F(StrategicMerge, MergesPrimitivesAndDeletesThemByDirective) {
       finalizers(R"({"finalizers": ["a", "b"]})", R"({"$deleteFromPrimitiveList/finalizers": ["a", "x"]})"),
       parse(R"({"finalizers": ["b"]})"));
   EXPECT_EQ(finalizers("{}", R"({"$deleteFromPrimitiveList/finalizers": ["a"]})"), parse("{}"));
+  EXPECT_EQ(finalizers(R"({"finalizers": ["a", "b"]})",
+                       R"({"finalizers": ["a", "c"], "$deleteFromPrimitiveList/finalizers": ["a"]})"),
+            parse(R"({"finalizers": ["c", "b"]})"));
+  EXPECT_EQ(finalizers(R"({"finalizers": ["a"]})", R"({"$deleteFromPrimitiveList/finalizers": null})"),
+            parse("{}"));
+  EXPECT_EQ(finalizers(R"({"finalizers": ["a"]})", R"({"$deleteFromPrimitiveList/finalizers": "a"})"),
+            parse(R"({"finalizers": ["a"]})"));
+  EXPECT_THROW(finalizers(R"({"finalizers": ["a"]})", R"({"$deleteFromPrimitiveList/finalizers": [5]})"),
+               StrategicMergeError);
+  EXPECT_THROW(finalizers(R"({"finalizers": ["a"]})", R"({"finalizers": [null]})"), StrategicMergeError);
+}
+
+TEST_F(StrategicMerge, TakesNewItemsOfListsAsTheyAre) {
+  EXPECT_EQ(pod(R"({"containers": [{"name": "c"}]})", R"({"containers": [{"name": null, "image": null}]})"),
+            parse(R"({"containers": [{"name": null, "image": null}, {"name": "c"}]})"));
+}
+
+TEST_F(StrategicMerge, ComparesKeysLikeGo) {
+  EXPECT_EQ(pod(R"({"containers": [{"name": "c", "ports": [{"containerPort": 80}]}]})",
+                R"({"containers": [{"name": "c", "ports": [{"containerPort": 80.0, "name": "n"}]}]})"),
+            parse(R"({"containers": [{"name": "c", "ports": [{"containerPort": 80.0, "name": "n"},
+              {"containerPort": 80}]}]})"));
+  EXPECT_EQ(problem(R"({"containers": [{"name": "c"}]})", R"({"containers": [["c"]]})"),
+            R"(500 list element types are not identical: [[{"name":"c"}] [["c"]]])");
+  EXPECT_EQ(problem("{}", R"({"$setElementOrder/zzz": ["a"]})"),
+            R"(500 unable to find api field in struct PodSpec for the json field "zzz")");
+  EXPECT_EQ(problem("{}", R"({"$setElementOrder/nodeSelector": ["a"]})"),
+            "500 expected slice or array type, but got: struct");
+}
+
+TEST_F(StrategicMerge, ConvertsIntegersLikeGo) {
+  const auto converted = [&](std::string_view replicas) {
+    Json object = Json::object({{"spec", Json::object({{"replicas", parse(replicas)}})}});
+    convert_integers(object, shapes.deployment->root());
+    return object["spec"]["replicas"].dump();
+  };
+  EXPECT_EQ(converted("2.0"), "2");
+  EXPECT_TRUE(converted("1e3") == "1000");
+  EXPECT_EQ(converted("2.5"), "2.5");
+  EXPECT_EQ(converted("4294967297"), "1");
+  EXPECT_EQ(converted("2147483648"), "-2147483648");
+  EXPECT_EQ(converted("9223372036854775808"), "0");
+  EXPECT_EQ(converted("\"2\""), "\"2\"");
 }
 
 TEST_F(StrategicMerge, SetsTheOrderOfItems) {
@@ -139,7 +185,9 @@ TEST_F(StrategicMerge, FollowsItsRulesOnRandomLists) {
         patch.push_back(Json::object({{"name", name}, {"$patch", "delete"}}));
         expected.erase(name);
       } else if (what == 1) {
-        patch.push_back(Json::object({{"name", name}, {"image", "new"}, {"workingDir", Json()}}));
+        Json item = Json::object({{"name", name}, {"image", "new"}});
+        if (expected.contains(name)) item["workingDir"] = Json();
+        patch.push_back(item);
         if (!expected.contains(name)) expected[name] = Json::object({{"name", name}});
         expected[name]["image"] = "new";
         expected[name].erase("workingDir");

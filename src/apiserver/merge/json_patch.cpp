@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apiserver/schema/strict_fields.hpp"
+#include "apiserver/text/go_json.hpp"
 #include "apiserver/text/json_problem.hpp"
 
 namespace evenkeel {
@@ -198,12 +199,60 @@ class Patching {
   std::size_t copied_ = 0;  ///< bytes of text
 };
 
+bool has_test(const Json& operations) {
+  const auto is_test = [](const Json& operation) { return operation["op"].string_or("") == "test"; };
+  return operations.is_array() && std::ranges::any_of(operations.as_array(), is_test);
+}
+
+/// Returns the operations with the tokens of their values.
+Json with_tokens(Json operations, std::string_view text) {
+  const Json tokens = parse_tokens(text);
+  for (std::size_t i = 0; i < operations.size(); ++i)
+    if (const Json* value = tokens[i].find("value")) operations[i]["value"] = *value;
+  return operations;
+}
+
+void drop_nulls(Json& value) {
+  if (value.is_array())
+    for (Json& item : value.as_array()) drop_nulls(item);
+  if (!value.is_object()) return;
+  std::vector<std::string> gone;
+  for (auto& [name, member] : value.as_object()) {
+    if (member.is_null()) gone.push_back(name);
+    drop_nulls(member);
+  }
+  for (const std::string& name : gone) value.erase(name);
+}
+
+void merge_into(Json& target, const Json& patch) {
+  for (const auto& [name, value] : patch.as_object()) {
+    Json* present = target.find(name);
+    if (value.is_null()) {
+      target.erase(name);
+    } else if (present != nullptr && present->is_object() && value.is_object()) {
+      merge_into(*present, value);
+    } else {
+      const bool bare = present == nullptr || !present->is_object();
+      if (bare) drop_nulls(target[name] = value);
+      if (!bare) *present = value;
+    }
+  }
+}
+
 }  // namespace
 
-Json apply_lax_json_patch(Json document, const Json& operations) {
-  if (operations.is_array())
-    for (Patching patching(document); const Json& operation : operations.as_array())
-      patching.apply(operation);
+Json apply_lax_json_patch(Json document, const Json& operations, std::string_view text) {
+  if (!operations.is_array()) return document;
+  const bool tests = has_test(operations);
+  if (tests) document = parse_tokens(go_json(document));
+  const Json tokens = tests ? with_tokens(operations, text) : Json();
+  for (Patching patching(document); const Json& operation : (tests ? tokens : operations).as_array())
+    patching.apply(operation);
+  return tests ? from_tokens(document) : document;
+}
+
+Json apply_lax_merge_patch(Json document, const Json& patch) {
+  merge_into(document, patch);
   return document;
 }
 

@@ -23,8 +23,15 @@ class JsonPatchError : public std::runtime_error {
 /// creates a missing member, and copy and test treat it as null; a missing value is null; negative indexes
 /// count from the end; a path without a leading slash refers to the root. Copies may add 3 MiB of text, and
 /// the document may nest 512 levels. Throws JsonPatchError.
+/// A test compares the text of numbers and strings in the operations (`text`) and in the document, which is
+/// that of Go: 1.0 is not 1, and < is \\u003c.
 /// Source: gopkg.in/evanphx/json-patch.v4 patch.go.
-Json apply_lax_json_patch(Json document, const Json& operations);
+Json apply_lax_json_patch(Json document, const Json& operations, std::string_view text);
+
+/// Returns `document` with a merge patch applied. Unlike RFC 7386, null members within lists are removed,
+/// except from a list or a value that replaces an object.
+/// Source: gopkg.in/evanphx/json-patch.v4 merge.go.
+Json apply_lax_merge_patch(Json document, const Json& patch);
 
 /// Returns the first operation, or member of one, of a wrong type: "[0].path: expected a string, got 5".
 /// Empty if there is none.

@@ -2,6 +2,9 @@
 #include "apiserver/merge/strategic_merge.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,9 +42,18 @@ const Json& merge_key_of(const Json& item, const std::string& key) {
   return key.empty() ? item : item[key];
 }
 
+/// Compares like Go: 80 and 80.0 differ.
+bool same(const Json& one, const Json& other) {
+  return one.kind() == other.kind() && one == other;
+}
+
+bool is_in(const Items& items, const Json& item) {
+  return std::ranges::any_of(items, [&](const Json& candidate) { return same(candidate, item); });
+}
+
 std::optional<std::size_t> index_of(const Items& items, const Json& name, const std::string& key) {
   for (std::size_t i = 0; i < items.size(); ++i) {
-    if (merge_key_of(items[i], key) == name) return i;
+    if (same(merge_key_of(items[i], key), name)) return i;
   }
   return std::nullopt;
 }
@@ -134,7 +146,11 @@ class Merger {
     keep_only(target, patch);
     reorder(target, patch, schema);
     for (const auto& [name, value] : std::as_const(patch).as_object())
-      merge_member(target, name, value, schema);
+      if (!name.starts_with(delete_prefix)) merge_member(target, name, value, schema);
+    // A real server deletes in random order; last, an item that is added, too, is deleted every time.
+    for (const auto& [name, value] : std::as_const(patch).as_object())
+      if (name.starts_with(delete_prefix))
+        delete_items(target, name.substr(delete_prefix.size()), value, schema);
     return target;
   }
 
@@ -172,17 +188,23 @@ class Merger {
       patch.erase(directive);
       if (!order.is_array()) wrong_kind("[]interface {}", order);
       const std::string field = directive.substr(order_prefix.size());
-      reorder_field(target, patch, field, order.as_array(),
-                    schema == nullptr ? nullptr : schema->member(field));
+      reorder_field(target, patch, field, order.as_array(), schema);
     }
   }
 
   void reorder_field(Json& target, Json& patch, const std::string& field, const Items& order,
-                     const Schema* list) {
+                     const Schema* schema) {
+    const Schema* list = schema == nullptr ? nullptr : schema->member(field);
     const Json* live = std::as_const(target).find(field);
     const Json* wanted = std::as_const(patch).find(field);
     if (live != nullptr && !live->is_array()) wrong_kind("[]interface {}", *live);
     if (wanted != nullptr && !wanted->is_array()) wrong_kind("[]interface {}", *wanted);
+    if (list == nullptr && schema != nullptr && !schema->properties.empty())
+      throw StrategicMergeError("unable to find api field in struct " +
+                                schema->type_name.substr(schema->type_name.rfind('.') + 1) +
+                                " for the json field " + Json(field).dump());
+    if (list != nullptr && list->type != SchemaType::array)
+      throw StrategicMergeError("expected slice or array type, but got: struct");
     if (live == nullptr && wanted == nullptr) return;
     const std::string key = list == nullptr ? "" : list->merge_key;
     if (wanted != nullptr) check_order(wanted->as_array(), order, key);
@@ -211,8 +233,6 @@ class Merger {
   }
 
   void merge_member(Json& target, const std::string& name, const Json& value, const Schema* schema) {
-    if (name.starts_with(delete_prefix))
-      return delete_items(target, name.substr(delete_prefix.size()), value);
     if (value.is_null()) {
       target.erase(name);
       return;
@@ -233,31 +253,41 @@ class Merger {
     }
   }
 
-  /// $deleteFromPrimitiveList/F; has no effect if either value is not a list.
-  static void delete_items(Json& target, const std::string& field, const Json& values) {
+  /// $deleteFromPrimitiveList/F: null removes the list; has no effect if either value is not a list.
+  void delete_items(Json& target, const std::string& field, const Json& values, const Schema* schema) {
+    if (values.is_null()) target.erase(field);
     Json* present = target.find(field);
     if (present == nullptr || !present->is_array() || !values.is_array()) return;
+    Items& items = present->as_array();
     const Items& gone = values.as_array();
-    std::erase_if(present->as_array(),
-                  [&](const Json& item) { return std::find(gone.begin(), gone.end(), item) != gone.end(); });
+    if (are_maps(items, gone))
+      items = merge_maps(std::move(items), gone, schema == nullptr ? nullptr : schema->member(field));
+    else
+      std::erase_if(items, [&](const Json& item) { return is_in(gone, item); });
   }
 
-  Items merge_items(Items live, const Items& patch, const Schema* list) {
-    if (live.empty() && patch.empty()) return live;
-    const bool maps = (live.empty() ? patch : live).front().is_object();
-    for (const Items* items : {&std::as_const(live), &patch}) {
+  /// Returns true for items that are objects, false for primitives; all must be of one type.
+  static bool are_maps(const Items& live, const Items& patch) {
+    if (live.empty() && patch.empty()) return false;
+    const Json::Kind kind = (live.empty() ? patch : live).front().kind();
+    if (kind == Json::Kind::array) throw StrategicMergeError("lists of lists are not supported", 422);
+    for (const Items* items : {&live, &patch}) {
       for (const Json& item : *items) {
-        if (item.is_array()) throw StrategicMergeError("lists of lists are not supported", 422);
-        if (item.is_object() != maps)
+        if (item.kind() != kind || item.is_null())
           throw StrategicMergeError("list element types are not identical: [" + Json(live).dump() + " " +
                                     Json(patch).dump() + "]");
       }
     }
-    if (maps) return merge_maps(std::move(live), patch, list);
+    return kind == Json::Kind::object;
+  }
+
+  Items merge_items(Items live, const Items& patch, const Schema* list) {
+    if (live.empty() && patch.empty()) return live;
+    if (are_maps(live, patch)) return merge_maps(std::move(live), patch, list);
     Items merged;
     for (const Items* items : {&std::as_const(live), &patch}) {
       for (const Json& item : *items) {
-        if (std::find(merged.begin(), merged.end(), item) == merged.end()) merged.push_back(item);
+        if (!is_in(merged, item)) merged.push_back(item);
       }
     }
     return woven(merged, patch, live, "");
@@ -275,14 +305,14 @@ class Merger {
       else
         replace |= carry_out(live, item, directive->string_or(directive->dump()), key);
     }
-    if (replace) return wanted;
+    if (replace) return in_order(wanted, wanted, key);  // items of one key together
     Items merged = live;
     for (const Json& item : wanted) {
       if (!item.contains(key)) no_merge_key(item, key);
       if (const auto place = index_of(merged, item[key], key))
         merged[*place] = merge(merged[*place], item, list->items);
-      else if (auto kept = plain(item))
-        merged.push_back(*std::move(kept));
+      else
+        merged.push_back(item);  // as it is, with nulls and directives
     }
     require_keys(merged, key);
     return woven(merged, wanted, live, key);
@@ -295,12 +325,35 @@ class Merger {
     if (directive != "delete")
       throw StrategicMergeError("unknown patch type: " + directive + " in map: " + item.dump());
     if (!item.contains(key)) no_merge_key(item, key);
-    std::erase_if(live, [&](const Json& candidate) { return candidate[key] == item[key]; });
+    std::erase_if(live, [&](const Json& candidate) { return same(candidate[key], item[key]); });
     return false;
   }
 };
 
+/// Returns the integer that Go makes of a whole number for a field of `format`.
+Json go_integer(const Json& value, std::string_view format) {
+  constexpr double limit = 9223372036854775808.0;  // 2^63
+  const double number = value.as_number();
+  std::int64_t whole = std::numeric_limits<std::int64_t>::min();
+  if (value.is_integer())
+    whole = value.as_integer();
+  else if (number != std::trunc(number))
+    return value;
+  else if (number >= -limit && number < limit)
+    whole = static_cast<std::int64_t>(number);
+  return Json(format == "int32" ? static_cast<std::int32_t>(whole) : whole);
+}
+
 }  // namespace
+
+void convert_integers(Json& value, const Schema& schema) {
+  if (value.is_number() && schema.type == SchemaType::integer) value = go_integer(value, schema.format);
+  if (value.is_array() && schema.items != nullptr)
+    for (Json& item : value.as_array()) convert_integers(item, *schema.items);
+  if (!value.is_object() || schema.opaque) return;
+  for (auto& [name, member] : value.as_object())
+    if (const Schema* known = schema.member(name)) convert_integers(member, *known);
+}
 
 Json strategic_merge(Json target, const Json& patch, const KindSchema& kind) {
   if (!patch.is_object()) throw StrategicMergeError("invalid JSON document", 400);

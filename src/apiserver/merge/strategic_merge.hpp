@@ -29,6 +29,11 @@ class StrategicMergeError : public Error {
 /// Source: apimachinery pkg/util/strategicpatch, StrategicMergeMapPatchUsingLookupPatchMeta.
 Json strategic_merge(Json target, const Json& patch, const KindSchema& kind);
 
+/// Converts whole numbers in the integer fields of a built-in kind, as a real server does with objects that
+/// it does not decode from JSON: 3.0 is 3, and a number beyond the range of its field wraps around.
+/// Source: apimachinery pkg/runtime/converter.go fromUnstructured.
+void convert_integers(Json& value, const Schema& schema);
+
 }  // namespace apiserver
 }  // namespace v0
 }  // namespace evenkeel

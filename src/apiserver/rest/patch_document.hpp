@@ -8,7 +8,9 @@
 
 #include <evenkeel/api/patch.hpp>
 
+#include "apiserver/merge/managed_fields.hpp"
 #include "apiserver/request/call.hpp"
+#include "apiserver/request/write_options.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -28,11 +30,22 @@ PatchType patch_type(const Call& call);
 PatchDocument parse_patch(std::string_view text, PatchType form);
 
 /// Returns `document` with the patch applied. Throws StatusError (400, 422, 500).
-Json apply_patch(Json document, const PatchDocument& patch, const ResourceType& type);
+Json apply_patch(Json document, const PatchDocument& patch, const KindSchema& kind);
 
-/// Returns the errors of strict decoding of the patch itself: duplicate fields, and unknown members of JSON
-/// patch operations.
-std::vector<std::string> strict_patch_problems(const PatchDocument& patch);
+/// Rejects the result of a patch like a real server: for "patch", without kind and name. For strategic
+/// patches the error quotes the patch, for others the resulting document.
+[[noreturn]] void refuse_patched(const PatchDocument& patch, const Json& patched, const std::string& problem);
+
+/// Rejects a patched document that cannot be decoded. Reports unknown fields as requested, and the errors of
+/// strict decoding of the patch itself: duplicate fields, and unknown members of JSON patch operations.
+void check_decodes(Call& call, FieldValidation validation, const PatchDocument& patch, const Json& patched,
+                   const KindSchema& kind);
+
+/// Returns the body of an apply. Empty YAML is an object in which everything is missing. Throws StatusError.
+Json applied_document(const Call& call);
+/// Returns the object of an apply. Throws StatusError (400, 409, 500).
+Json applied_to(const Json& live, const Json& applied, const KindSchema& kind, const WriteContext& context,
+                bool force);
 
 }  // namespace apiserver
 }  // namespace v0

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // PATCH in its four forms. Source: apiserver pkg/endpoints/handlers/patch.go.
+#include <algorithm>
 #include <string>
-#include <tuple>
 #include <utility>
+#include <vector>
 
 #include <evenkeel/api/patch.hpp>
 
+#include "apiserver/merge/strategic_merge.hpp"
 #include "apiserver/request/request_body.hpp"
 #include "apiserver/rest/patch_document.hpp"
 #include "apiserver/rest/rest.hpp"
@@ -15,71 +17,82 @@
 #include "apiserver/text/json_problem.hpp"
 #include "apiserver/text/yaml_document.hpp"
 #include "apiserver/webhook/conversions.hpp"
+#include "apiserver/webhook/webhook_review.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 namespace {
 
-/// Rejects the result of a patch like a real server: for "patch", without kind and name. For strategic
-/// patches the error quotes the patch, for others the resulting document.
-[[noreturn]] void refuse_patched(const PatchDocument& patch, const Json& patched,
-                                 const std::string& problem) {
-  const std::string quoted = (patch.form == PatchType::strategic ? patch.content : patched).dump();
-  throw StatusError::invalid({}, "", {field_invalid("patch", Json(quoted), problem)});
+/// Returns the reason why the type in a patched document is not one at all; empty if it is.
+std::string type_problem(const Json& object, bool custom) {
+  for (const char* name : {"kind", "apiVersion"})
+    if (const Json& given = object[name]; !given.is_string() && !given.is_null())
+      return wrong_type(name, "a string", given);
+  if (custom && object["kind"].string_or("").empty())
+    return "Object 'Kind' is missing in '" + object.dump() + "'";
+  const std::string api_version = object["apiVersion"].string_or("");
+  return std::ranges::count(api_version, '/') > 1 ? "unexpected GroupVersion string: " + api_version : "";
 }
 
-/// Returns the reason why the type in a document of a built-in kind prevents its decoding; empty if there is
-/// none.
-std::string type_problem(const Call& call, const std::string& api_version, const std::string& kind) {
+/// Checks the type of a custom resource.
+void check_custom_type(const Call& call, const std::string& api_version, const std::string& kind) {
   const ResourceType& type = *call.type;
-  if (kind == type.kind && api_version == type.api_version()) return "";
-  return unknown_conversion(type, api_version, kind);
+  if (api_version.empty())
+    throw internal_error("Object 'apiVersion' is missing in 'object has no apiVersion field'");
+  FieldErrors errors;
+  if (kind != type.kind) errors.push_back(field_invalid("kind", kind, "must be " + type.kind));
+  if (api_version != type.api_version())
+    errors.push_back(field_invalid("apiVersion", api_version, "must be " + type.api_version()));
+  const std::size_t slash = api_version.find('/');
+  const std::string group = slash == std::string::npos ? "" : api_version.substr(0, slash);
+  if (!errors.empty()) throw StatusError::invalid({group, kind}, call.path.name, errors);
+}
+
+/// Rejects a document of a built-in kind without apiVersion, which a real server decodes as an object with
+/// nothing in it.
+[[noreturn]] void refuse_without_version(Call& call, FieldValidation validation, const PatchDocument& patch,
+                                         const Json& object) {
+  std::vector<std::string> problems;
+  for (const auto& [name, member] : object.as_object())
+    if (name != "kind" && name != "apiVersion") problems.push_back("unknown field \"" + name + "\"");
+  if (validation == FieldValidation::strict) refuse_patched(patch, object, strict_error(problems));
+  if (validation == FieldValidation::warn)
+    call.warnings.insert(call.warnings.end(), problems.begin(), problems.end());
+  throw StatusError::bad_request("the name of the object (" + call.path.name +
+                                 " based on URL) was undeterminable: name must be provided");
 }
 
 /// Checks the type in the patched document. Strategic patches cannot change it, and built-in kinds may omit
-/// it.
-void check_patched_type(const Call& call, const PatchDocument& patch, Json& object) {
+/// the kind.
+void check_patched_type(Call& call, FieldValidation validation, const PatchDocument& patch, Json& object) {
   const ResourceType& type = *call.type;
-  const std::string kind = object["kind"].string_or("");
-  const std::string api_version = object["apiVersion"].string_or("");
-  if (!type.custom) {
-    const bool free = patch.form == PatchType::strategic || kind.empty();
-    if (const std::string problem = free ? "" : type_problem(call, api_version, kind); !problem.empty())
-      refuse_patched(patch, object, problem);
-    object["kind"] = type.kind;
-    object["apiVersion"] = type.api_version();
-    return;
-  }
-  const std::string group = api_version.substr(0, api_version.find('/'));
-  for (const auto& [name, given, wanted] :
-       {std::tuple("kind", kind, type.kind), std::tuple("apiVersion", api_version, type.api_version())})
-    if (given != wanted)
-      throw StatusError::invalid({group, kind}, call.path.name,
-                                 {field_invalid(name, given, "must be " + wanted)});
+  const std::string kind = std::as_const(object)["kind"].string_or("");
+  const std::string api_version = std::as_const(object)["apiVersion"].string_or("");
+  const bool free = patch.form == PatchType::strategic;
+  if (const std::string problem = free ? "" : type_problem(object, type.custom); !problem.empty())
+    refuse_patched(patch, object, problem);
+  if (type.custom) return check_custom_type(call, api_version, kind);
+  if (!free && api_version.empty() && (kind.empty() || kind == type.kind))
+    refuse_without_version(call, validation, patch, object);
+  if (!free && !kind.empty() && (kind != type.kind || api_version != type.api_version()))
+    refuse_patched(patch, object, unknown_conversion(type, api_version, kind));
+  object["kind"] = type.kind;
+  object["apiVersion"] = type.api_version();
 }
 
 /// Validates the patched object and converts it to canonical form.
 void accept_patched(Call& call, FieldValidation validation, const PatchDocument& patch, Json& object) {
-  const ResourceType& type = *call.type;
-  check_patched_type(call, patch, object);
-  if (const auto problem = decode_error(object, *type.schema)) refuse_patched(patch, object, *problem);
-  if (validation != FieldValidation::ignore) {
-    std::vector<std::string> problems = strict_patch_problems(patch);
-    for (std::string& unknown : strict_problems("", object, *type.schema))
-      problems.push_back(std::move(unknown));
-    if (!problems.empty() && validation == FieldValidation::strict)
-      refuse_patched(patch, object, strict_error(problems));
-    for (std::string& one : problems) call.warnings.push_back(std::move(one));
-  }
-  shape(object, type);
+  check_patched_type(call, validation, patch, object);
+  check_decodes(call, validation, patch, object, *call.type->schema);
+  shape(object, *call.type);
 }
 
 http::Response patch_by_document(Storage& storage, Call& call, PatchType form) {
   const WriteOptions options = write_options(call, "PatchOptions");
   const PatchDocument patch = parse_patch(call.request.body, form);
   const StoredPtr live = require_object(storage, call);
-  Json object = apply_patch(document_of(call, live), patch, *call.type);
+  Json object = apply_patch(document_of(call, live), patch, *call.type->schema);
   if (!object.is_object()) refuse_patched(patch, object, wrong_type("", "an object", object));
   accept_patched(call, options.validation, patch, object);
   check_namespace(call, object);
@@ -87,24 +100,6 @@ http::Response patch_by_document(Storage& storage, Call& call, PatchType form) {
   return write_response(call, 200,
                         update_object(storage, call, live, std::move(object), options, call.path.subresource,
                                       Tracking::needed));
-}
-
-[[noreturn]] void refuse_yaml(const std::string& problem) {
-  throw StatusError::bad_request("error decoding YAML: " + problem);
-}
-
-/// Returns the applied document. Empty YAML is an object in which everything is missing.
-Json applied_document(const Call& call) {
-  Json applied;
-  try {
-    applied = json_problem(call.request.body).empty() ? Json::parse(call.request.body)
-                                                      : parse_yaml(call.request.body);
-  } catch (const DecodeError& error) {
-    refuse_yaml(std::string("error converting YAML to JSON: ") + error.what());
-  }
-  if (applied.is_null()) return Json::object();
-  if (!applied.is_object()) refuse_yaml(wrong_type("", "an object", applied));
-  return applied;
 }
 
 /// Reports duplicate keys, which only strict decoding rejects.
@@ -119,28 +114,6 @@ void check_duplicates(Call& call, FieldValidation validation) {
     throw StatusError::bad_request(text);
   }
   for (std::string& problem : problems) call.warnings.push_back(std::move(problem));
-}
-
-FieldErrors conflict_causes(const std::vector<ApplyConflict>& conflicts) {
-  FieldErrors out;
-  for (const ApplyConflict& conflict : conflicts)
-    out.push_back({"FieldManagerConflict", conflict.message, conflict.field});
-  return out;
-}
-
-Json applied_to(const Call& call, const Json& live, const Json& applied, const WriteOptions& options) {
-  try {
-    ApplyResult result =
-        apply(live, applied, *call.type->schema, write_context(call, options, call.path.subresource),
-              options.force ? Force::yes : Force::no);
-    if (!result.conflicts.empty())
-      throw StatusError(409, "Conflict", describe(result.conflicts),
-                        Json::object({{"causes", causes(conflict_causes(result.conflicts))}}));
-    return std::move(result.object);
-  } catch (const ApplyError& error) {
-    if (error.code() == 400) throw StatusError::bad_request(error.what());
-    throw StatusError::internal(error.what());
-  }
 }
 
 /// Rejects the result of an apply that matches the schema, but not the Go types: an internal error.
@@ -161,12 +134,14 @@ http::Response patch_by_apply(Storage& storage, Call& call) {
   const StoredPtr live = storage.store.find(call.collection(), call.key());
   if (!live && !call.path.subresource.empty())
     throw StatusError::not_found(call.type->resource(), call.path.name);
-  Json object = applied_to(call, live ? document_of(call, live) : Json(), applied, options);
+  Json object = applied_to(live ? document_of(call, live) : Json(), applied, *call.type->schema,
+                           write_context(call, options, call.path.subresource), options.force);
   if (const std::string uid = object.at({"metadata", "uid"}).string_or(""); !live && !uid.empty())
     throw StatusError::conflict(
         call.type->resource(), call.path.name,
         "uid mismatch: the provided object specified uid " + uid + ", and no existing object was found");
   check_duplicates(call, options.validation);
+  if (!call.type->custom) convert_integers(object, call.type->schema->root());
   if (const auto problem = decode_error(object, *call.type->schema)) refuse_applied(call, object, *problem);
   check_namespace(call, object);
   check_name(call, object);

@@ -81,11 +81,11 @@ Json wanted_scale(const Call& call, Json scale) {
         "Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1");
   if (form == PatchType::apply) {
     Json applied = parse_text(call.request.body, "Scale");
-    return apply_patch(std::move(scale), {PatchType::merge, std::move(applied)}, *call.type);
+    return apply_patch(std::move(scale), {PatchType::merge, std::move(applied)}, *call.type->schema);
   }
   // A Scale has no lists, so a strategic patch equals a merge patch.
   const PatchType simple = form == PatchType::strategic ? PatchType::merge : form;
-  return apply_patch(std::move(scale), parse_patch(call.request.body, simple), *call.type);
+  return apply_patch(std::move(scale), parse_patch(call.request.body, simple), *call.type->schema);
 }
 
 void check_scale(const Call& call, const Json& scale) {

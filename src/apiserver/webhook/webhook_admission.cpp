@@ -10,6 +10,7 @@
 #include "apiserver/merge/json_patch.hpp"
 #include "apiserver/request/request_body.hpp"
 #include "apiserver/schema/schema_validation.hpp"
+#include "apiserver/text/go_json.hpp"
 #include "apiserver/webhook/conversions.hpp"
 #include "apiserver/webhook/webhook_review.hpp"
 
@@ -108,7 +109,8 @@ bool apply_response(Call& call, const ResourceType& type, const Json& response, 
   if (!bytes) throw internal_error("illegal base64 data in the patch of a webhook");
   Json patched;
   try {
-    patched = apply_lax_json_patch(in_version(call, object, type), Json::parse(bytes->value()));
+    const std::string& patch = bytes->value();
+    patched = apply_lax_json_patch(in_version(call, object, type), parse_go_json(patch), patch);
   } catch (const std::exception& problem) {
     throw internal_error(problem.what());
   }
