@@ -162,6 +162,27 @@ TEST_F(ManagedFields, ScaleTakesReplicasWithoutATime) {  // scenario scale
             parse(R"({"f:spec": {".": {}, "f:color": {}, "f:size": {}}})"));
 }
 
+TEST_F(ManagedFields, AppliesToAScaleDecideItsOwners) {
+  const auto owners = [](const Json& entries) {
+    std::string text;
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      text += (i > 0 ? ", " : "") + entries[i]["manager"].string_or("") + " " +
+              entries[i]["apiVersion"].string_or("") + " " + entries[i]["fieldsV1"].dump();
+    return text;
+  };
+  Json object = created(widget(R"({"size": 3, "replicas": 2})"), *shapes.widget, "a");
+  Json scale = scale_managers(object, ".spec.replicas");
+  EXPECT_EQ(owners(scale), R"(a autoscaling/v1 {"f:spec":{"f:replicas":{}}})");
+  EXPECT_EQ(scale_managers(object, ".spec.crew"), Json());
+  scale[std::size_t{0}]["manager"] = "b";
+  take_scale_managers(object, *shapes.widget, ".spec.replicas", scale);
+  EXPECT_EQ(owners(entries(object)),
+            R"(b conformance.example.com/v1 {"f:spec":{"f:replicas":{}}}, )"
+            R"(a conformance.example.com/v1 {"f:spec":{".":{},"f:color":{},"f:size":{}}})");
+  take_scale_managers(object, *shapes.widget, ".spec.replicas", Json());
+  EXPECT_EQ(entries(object).size(), 1U);
+}
+
 TEST_F(ManagedFields, AnUntypedValueMayChangeItsType) {
   const auto kind = shapes.with_spec(R"({"type": "object", "properties": {
     "a": {"x-kubernetes-preserve-unknown-fields": true}}})");

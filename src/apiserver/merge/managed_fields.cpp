@@ -3,7 +3,6 @@
 #include "apiserver/merge/managed_fields.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -63,6 +62,35 @@ FieldPath path_of(std::string_view json_path) {
     json_path.remove_prefix(end);
   }
   return path;
+}
+
+constexpr const char* scale_version = "autoscaling/v1";
+
+Managers managers_of(const Json& object) {
+  return decode_managers(object.at({"metadata", "managedFields"})).value_or(Managers{});
+}
+
+/// Returns the identity of a manager in the managedFields of a Scale.
+ManagerId in_scale(ManagerId id) {
+  if (!id.applies) id.api_version = scale_version;
+  return id;
+}
+
+/// Returns the fields of an owner of replicas. It has no time, as in the real server: it is made from that of
+/// the Scale, whose time is lost.
+ManagedSet scale_set(const FieldPath& replicas, const std::string& api_version) {
+  ManagedSet set{.api_version = api_version};
+  set.fields.insert(replicas);
+  return set;
+}
+
+/// Takes a field from the managers that are not appliers among `owners`.
+void disown(Managers& managers, const FieldPath& path, const Managers& owners) {
+  FieldSet field;
+  field.insert(path);
+  for (auto& [id, set] : managers)
+    if (!id.applies || !owners.contains(id)) set.fields = set.fields.without(field);
+  std::erase_if(managers, [](const auto& one) { return one.second.fields.empty(); });
 }
 
 }  // namespace
@@ -159,43 +187,41 @@ void ignore_time_only_changes(const Json& live, Json& object) {
   if (candidate == live) object = std::move(candidate);
 }
 
-std::vector<ApplyConflict> scale_conflicts(const Json& before, std::string_view replicas_path,
-                                           const WriteContext& context) {
-  std::vector<ApplyConflict> conflicts;
+void track_scale(const Json& before, Json& object, const KindSchema& kind, std::string_view replicas_path,
+                 const WriteContext& context) {
+  Managers managers = decode_managers(before.at({"metadata", "managedFields"})).value_or(Managers{});
+  if (managers.empty()) return;  // as in track_update()
   const FieldPath path = path_of(replicas_path);
-  const Managers managers = decode_managers(before.at({"metadata", "managedFields"})).value_or(Managers{});
-  for (const auto& [id, set] : managers) {
-    if (!set.fields.has(path)) continue;
-    if (id.applies && id.manager == context.manager && id.subresource == context.subresource) continue;
-    ManagerId told = id;
-    told.api_version = "autoscaling/v1";
-    conflicts.push_back({"conflict with " + told.describe(), ".spec.replicas"});
+  const Comparison changes = compare(before, object, kind.root());
+  if (changes.added.has(path) || changes.modified.has(path)) {
+    disown(managers, path, {});
+    managers[{.manager = context.manager.empty() ? "unknown" : context.manager,
+              .api_version = kind.api_version(),
+              .subresource = "scale"}] = scale_set(path, kind.api_version());
   }
-  return conflicts;
+  set_managed_fields(object, encode_managers(managers));
 }
 
-void track_scale(const Json& before, Json& object, const KindSchema& kind, std::string_view replicas_path,
-                 const WriteContext& context, bool applies) {
-  Managers managers = decode_managers(before.at({"metadata", "managedFields"})).value_or(Managers{});
-  if (managers.empty() && !applies) return;  // as in track_update()
+Json scale_managers(const Json& object, std::string_view replicas_path) {
   const FieldPath path = path_of(replicas_path);
-  FieldSet replicas;
-  replicas.insert(path);
-  const Comparison changes = compare(before, object, kind.root());
-  const bool changed = changes.added.has(path) || changes.modified.has(path);
-  if (changed) {
-    for (auto place = managers.begin(); place != managers.end();) {
-      FieldSet& fields = place->second.fields;
-      fields = fields.without(replicas);
-      place = fields.empty() ? managers.erase(place) : std::next(place);
-    }
-  }
-  if (changed || applies) {
-    // This entry has no time, as in the real server: it is made from that of the Scale, whose time is lost.
-    managers[{.manager = context.manager.empty() ? "unknown" : context.manager,
-              .applies = applies,
-              .api_version = applies ? "" : kind.api_version(),
-              .subresource = "scale"}] = {replicas, kind.api_version(), ""};
+  Managers result;
+  for (const auto& [id, set] : managers_of(object))
+    if (set.fields.has(path)) result[in_scale(id)] = scale_set(path_of(".spec.replicas"), scale_version);
+  return encode_managers(result);
+}
+
+void take_scale_managers(Json& object, const KindSchema& kind, std::string_view replicas_path,
+                         const Json& scale_managers) {
+  const FieldPath path = path_of(replicas_path);
+  const Managers owners = decode_managers(scale_managers).value_or(Managers{});
+  Managers managers = managers_of(object);
+  disown(managers, path, owners);
+  for (const auto& [id, set] : owners) {
+    if (!set.fields.has(path_of(".spec.replicas"))) continue;
+    ManagerId own = id;
+    own.api_version = id.applies ? "" : kind.api_version();
+    // A real server lists an updater of other fields twice, and loses the second entry in the next write.
+    managers.try_emplace(own, scale_set(path, kind.api_version()));
   }
   set_managed_fields(object, encode_managers(managers));
 }

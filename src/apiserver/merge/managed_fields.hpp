@@ -45,20 +45,23 @@ void track_update(const Json& live, Json& object, const KindSchema& kind, const 
 /// times of `live`, so that a comparison shows that there is nothing to write.
 void ignore_time_only_changes(const Json& live, Json& object);
 
-/// Records that a write through the scale subresource changed `replicas_path` (".spec.replicas") of `object`,
-/// as an update or an apply. `before` = the live object; sets object.metadata.managedFields.
+/// Records that an update through the scale subresource changed `replicas_path` (".spec.replicas") of
+/// `object`. `before` = the live object; sets object.metadata.managedFields.
 void track_scale(const Json& before, Json& object, const KindSchema& kind, std::string_view replicas_path,
-                 const WriteContext& context, bool applies = false);
+                 const WriteContext& context);
+
+/// Returns the managedFields of the Scale of an object: those of the owners of its replicas.
+Json scale_managers(const Json& object, std::string_view replicas_path);
+/// Makes those of a Scale, after an apply to it, the owners of the replicas of `object`.
+/// Source: apimachinery pkg/util/managedfields/scalehandler.go.
+void take_scale_managers(Json& object, const KindSchema& kind, std::string_view replicas_path,
+                         const Json& scale_managers);
 
 /// A field that another manager owns: a cause of a 409.
 struct ApplyConflict {
   std::string message = {};  ///< conflict with "m1" using v1
   std::string field = {};    ///< ".data.k"
 };
-
-/// Returns the other owners of the replicas that an apply of the scale changes, with fields as in the Scale.
-std::vector<ApplyConflict> scale_conflicts(const Json& before, std::string_view replicas_path,
-                                           const WriteContext& context);
 
 /// The result of apply(). With conflicts no other member is set.
 struct ApplyResult {

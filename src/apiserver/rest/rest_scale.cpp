@@ -58,6 +58,10 @@ Json scale_of(const ResourceType& type, const Json& object) {
   return scale;
 }
 
+const KindSchema& scale_kind(const Call& call) {
+  return *call.storage.catalog.builtin("autoscaling", "v1", "Scale");
+}
+
 /// Parses the body of a PUT, which must be a Scale.
 Json scale_body(const Call& call) {
   Json scale = parse_body(call, "Scale");
@@ -71,21 +75,25 @@ Json scale_body(const Call& call) {
   return scale;
 }
 
-/// Returns the scale that the request specifies, based on the current one.
-Json wanted_scale(const Call& call, Json scale) {
-  if (call.request.method == http::Method::put) return scale_body(call);
-  const PatchType form = patch_type(call);
-  if (form == PatchType::apply && call.type->custom)
+/// Returns the scale after an apply, with its managedFields.
+Json applied_scale(const Call& call, Json scale, const Json& object, const WriteOptions& options) {
+  if (call.type->custom)
     throw StatusError::internal(
         "failed to create manager for existing fields: failed to convert live object (/; autoscaling/v1, "
         "Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1");
-  if (form == PatchType::apply) {
-    Json applied = parse_text(call.request.body, "Scale");
-    return apply_patch(std::move(scale), {PatchType::merge, std::move(applied)}, *call.type->schema);
-  }
-  // A Scale has no lists, so a strategic patch equals a merge patch.
-  const PatchType simple = form == PatchType::strategic ? PatchType::merge : form;
-  return apply_patch(std::move(scale), parse_patch(call.request.body, simple), *call.type->schema);
+  if (Json managers = scale_managers(object, call.type->scale->spec); !managers.is_null())
+    scale["metadata"]["managedFields"] = std::move(managers);
+  WriteContext context = write_context(call, options, "scale");
+  context.others = nullptr;
+  return applied_to(scale, applied_document(call), scale_kind(call), context, options.force);
+}
+
+/// Returns the scale after another patch.
+Json patched_scale(Call& call, Json scale, const WriteOptions& options) {
+  const PatchDocument patch = parse_patch(call.request.body, patch_type(call));
+  scale = apply_patch(std::move(scale), patch, scale_kind(call));
+  check_decodes(call, options.validation, patch, scale, scale_kind(call));
+  return scale;
 }
 
 void check_scale(const Call& call, const Json& scale) {
@@ -100,15 +108,6 @@ void check_scale(const Call& call, const Json& scale) {
         {field_invalid("spec.replicas", replicas, "must be greater than or equal to 0")});
 }
 
-/// An apply takes over replicas owned by other managers only with force.
-void check_conflicts(const Call& call, const Json& before, const Json& object, const WriteOptions& options) {
-  const std::string& path = call.type->scale->spec;
-  if (options.force || value_at(before, path) == value_at(object, path)) return;
-  const auto conflicts = scale_conflicts(before, path, write_context(call, options, "scale"));
-  if (!conflicts.empty())
-    throw StatusError(409, "Conflict", describe(conflicts), Json::object({{"causes", causes(conflicts)}}));
-}
-
 /// Shows the Scale to webhooks.
 void admit_scale(Call& call, Json before, bool dry_run, Json& scale) {
   if (!has_webhooks(call.storage)) return;
@@ -120,7 +119,9 @@ void admit_scale(Call& call, Json before, bool dry_run, Json& scale) {
 }
 
 http::Response scale_response(const Call& call, const Json& object) {
-  return json_response(200, scale_of(*call.type, object).dump());
+  http::Response response = json_response(200, scale_of(*call.type, object).dump());
+  add_warnings(call, response);
+  return response;
 }
 
 }  // namespace
@@ -144,7 +145,11 @@ http::Response rest_scale(Storage& storage, Call& call) {
   const bool applies = !put && patch_type(call) == PatchType::apply;
   const WriteOptions options =
       write_options(call, put ? "UpdateOptions" : "PatchOptions", applies ? Applies::yes : Applies::no);
-  Json scale = wanted_scale(call, scale_of(type, before));
+  Json scale = scale_of(type, before);
+  scale = put       ? scale_body(call)
+          : applies ? applied_scale(call, std::move(scale), before, options)
+                    : patched_scale(call, std::move(scale), options);
+  const Json managers = std::as_const(scale).at({"metadata", "managedFields"});
   admit_scale(call, scale_of(type, before), options.dry_run, scale);
   check_scale(call, scale);
   check_uid(call, scale, live);
@@ -152,8 +157,10 @@ http::Response rest_scale(Storage& storage, Call& call) {
   set_at(object, type.scale->spec, scale.at({"spec", "replicas"}).integer_or(0));
   if (const std::string version = scale.at({"metadata", "resourceVersion"}).string_or(""); !version.empty())
     object["metadata"]["resourceVersion"] = version;
-  if (applies) check_conflicts(call, before, object, options);
-  track_scale(before, object, *type.schema, type.scale->spec, write_context(call, options, "scale"), applies);
+  if (applies)
+    take_scale_managers(object, *type.schema, type.scale->spec, managers);
+  else
+    track_scale(before, object, *type.schema, type.scale->spec, write_context(call, options, "scale"));
   const WriteOutcome outcome =
       update_object(storage, call, live, std::move(object), options, "scale", Tracking::done);
   return scale_response(call, outcome.stored ? storage.document(type, outcome.stored) : outcome.document);
