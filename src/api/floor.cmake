@@ -7,6 +7,6 @@ set(api_headers
   kinds/core.hpp kinds/events.hpp kinds/networking.hpp kinds/pods.hpp kinds/policy.hpp kinds/rbac.hpp)
 set(api_sources
   bytes.cpp crd.cpp decode.cpp dynamic.cpp encode.cpp int_or_string.cpp json.cpp metadata.cpp overlay.cpp
-  patch.cpp quantity.cpp selector.cpp snapshot.cpp time.cpp yaml_scalar.cpp yaml_writer.cpp
+  patch.cpp quantity.cpp selector.cpp snapshot.cpp strategic_patch.cpp time.cpp yaml_scalar.cpp yaml_writer.cpp
   kinds/apiextensions.cpp kinds/apps.cpp kinds/autoscaling.cpp kinds/batch.cpp kinds/coordination.cpp
   kinds/core.cpp kinds/events.cpp kinds/networking.cpp kinds/pods.cpp kinds/policy.cpp kinds/rbac.cpp)

@@ -118,6 +118,14 @@ TEST(ApiTypesGuide, PatchesAreComputedAndApplied) {
   EXPECT_EQ(ek::Patch::merge(merge).type, ek::PatchType::merge);  // the body of client.patch<T>(key, patch)
 }
 
+TEST(ApiTypesGuide, AStrategicPatchChangesItemsOfLists) {
+  ek::Service web{.metadata = {.name = "web"}};
+  web.spec.ports = {{.name = "http", .port = 80}, {.name = "https", .port = 443}};
+  const ek::Service old = web;
+  web.spec.ports.at(0).target_port = 8080;
+  EXPECT_EQ(ek::strategic_patch(old, web).at({"spec", "ports"}).dump(), R"([{"port":80,"targetPort":8080}])");
+}
+
 TEST(ApiTypesGuide, ATypedChangeKeepsWhatTheTypeDoesNotDeclare) {
   const ek::Json raw = ek::Json::parse(
       R"({"apiVersion": "example.com/v1", "kind": "Cache", "metadata": {"name": "web"},)"

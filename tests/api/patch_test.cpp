@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <stdexcept>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -172,6 +173,77 @@ TEST(JsonPatch, OfRandomDocumentsLeadsFromOneToTheOther) {
     ASSERT_EQ(ek::apply_json_patch(before, patch), after) << patch.dump();
     ASSERT_EQ(before == after, patch.empty());
   }
+}
+
+// Expectations: client-go's strategicpatch.CreateTwoWayMergePatch, but for lists with two items of one key.
+TEST(StrategicPatch, ChangesItemsOfListsByTheirKeys) {
+  const auto pod = [](const char* metadata, const char* spec) {
+    return Json::object(
+        {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", parse(metadata)}, {"spec", parse(spec)}});
+  };
+  const struct {
+    const char *before, *after, *patch;
+  } rows[] = {
+      {R"({"a":1,"b":2})", R"({"a":1,"c":3})", R"({"b":null,"c":3})"},
+      {R"({"containers":[{"name":"a","image":"x"},{"name":"b"}]})",
+       R"({"containers":[{"name":"a","image":"y"},{"name":"b"}]})",
+       R"({"$setElementOrder/containers":[{"name":"a"},{"name":"b"}],"containers":[{"image":"y","name":"a"}]})"},
+      {R"({"containers":[{"name":"a"},{"name":"b"}]})", R"({"containers":[{"name":"c"},{"name":"b"}]})",
+       R"({"$setElementOrder/containers":[{"name":"c"},{"name":"b"}],
+           "containers":[{"name":"c"},{"$patch":"delete","name":"a"}]})"},
+      {R"({"containers":[{"name":"a"},{"name":"b"}]})", R"({"containers":[{"name":"b"},{"name":"a"}]})",
+       R"({"$setElementOrder/containers":[{"name":"b"},{"name":"a"}]})"},
+      {R"({"containers":[{"name":"a","ports":[{"containerPort":80},{"containerPort":81}]}]})",
+       R"({"containers":[{"name":"a","ports":[{"containerPort":80}]}]})",
+       R"({"$setElementOrder/containers":[{"name":"a"}],"containers":[{"$setElementOrder/ports":[{"containerPort":80}],
+           "name":"a","ports":[{"$patch":"delete","containerPort":81}]}]})"},
+      {R"({"containers":[{"name":"a"}]})", R"({"containers":[]})",
+       R"({"containers":[{"$patch":"delete","name":"a"}]})"},
+      {R"({"containers":[{"name":"a"}]})", R"({})", R"({"containers":null})"},
+      {R"({"volumes":[{"name":"v","emptyDir":{}}]})",
+       R"({"volumes":[{"name":"v","configMap":{"name":"c"}}]})",
+       R"({"$setElementOrder/volumes":[{"name":"v"}],"volumes":[{"$retainKeys":["configMap","name"],
+           "configMap":{"name":"c"},"emptyDir":null,"name":"v"}]})"},
+      {R"({"tolerations":[{"key":"a"},{"key":"b"}]})", R"({"tolerations":[{"key":"a"}]})",
+       R"({"tolerations":[{"key":"a"}]})"},
+      {R"({"topologySpreadConstraints":[{"topologyKey":"a","maxSkew":1}]})",
+       R"({"topologySpreadConstraints":[{"topologyKey":"a","maxSkew":1},{"topologyKey":"a","maxSkew":2}]})",
+       R"({"topologySpreadConstraints":[{"topologyKey":"a","maxSkew":1},{"topologyKey":"a","maxSkew":2},
+           {"$patch":"replace"}]})"},
+  };
+  for (const auto& [before, after, patch] : rows) {
+    const Json found = ek::strategic_patch(pod("{}", before), pod("{}", after));
+    EXPECT_EQ(found.size(), 1U);
+    EXPECT_EQ(found["spec"].dump(), parse(patch).dump());
+  }
+  EXPECT_EQ(
+      ek::strategic_patch(pod(R"({"finalizers":["a","b"]})", "{}"), pod(R"({"finalizers":["b","c"]})", "{}")),
+      parse(R"({"metadata":{"$deleteFromPrimitiveList/finalizers":["a"],
+                      "$setElementOrder/finalizers":["b","c"],"finalizers":["c"]}})"));
+  EXPECT_EQ(ek::strategic_patch(pod("{}", "{}"), pod("{}", "{}")), parse("{}"));
+}
+
+TEST(StrategicPatch, ReplacesListsOfOtherKinds) {
+  const Json before =
+      parse(R"({"apiVersion":"a.io/v1","kind":"Pod","spec":{"containers":[{"name":"a"},{"name":"b"}]}})");
+  Json after = before;
+  after["spec"]["containers"] = parse(R"([{"name":"a"}])");
+  EXPECT_EQ(ek::strategic_patch(before, after), parse(R"({"spec":{"containers":[{"name":"a"}]}})"));
+}
+
+TEST(StrategicPatch, NamesTheItemWithoutAKey) {
+  const auto problem = [](const char* before, const char* after) -> std::string {
+    try {
+      static_cast<void>(ek::strategic_patch(parse(before), parse(after)));
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(problem(R"({"apiVersion":"v1","kind":"Pod","spec":{"containers":[{"name":"a"}]}})",
+                    R"({"apiVersion":"v1","kind":"Pod","spec":{"containers":[{"image":"x"}]}})"),
+            "strategic_patch: an item of containers has no name");
+  EXPECT_EQ(problem("{}", "[]"), "strategic_patch: expected two objects");
 }
 
 TEST(Patch, KnowsItsContentType) {

@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <evenkeel/api/patch.hpp>
+
+#include "../api/random_pod.hpp"
 #include "schema_fixture.hpp"
 
 namespace evenkeel::apiserver {
@@ -160,6 +163,20 @@ TEST_F(StrategicMerge, DropsDirectivesOfNewValues) {
   EXPECT_EQ(pod("{}", R"({"containers": [{"name": "c", "image": null}, {"$patch": "delete", "name": "d"}],
                           "securityContext": {"$patch": "delete"}})"),
             parse(R"({"containers": [{"name": "c"}]})"));
+}
+
+TEST_F(StrategicMerge, ComputedPatchesLeadFromOneObjectToTheOther) {
+  for (unsigned seed = 0; seed < 1000; ++seed) {
+    SCOPED_TRACE(seed);
+    tests::RandomPod random(seed);
+    const Json before = random.make();
+    const Json after = random.make();
+    const Json patch = strategic_patch(before, after);
+    const Json found = strategic_merge(before, patch, *shapes.pod);
+    ASSERT_EQ(found["metadata"], after["metadata"]) << patch.dump();
+    ASSERT_EQ(tests::without_order(found["spec"]), tests::without_order(after["spec"])) << patch.dump();
+    ASSERT_EQ(strategic_patch(before, before), Json::object());
+  }
 }
 
 /// The documented rules, on a list of items with keys: items in the patch are merged, the others are

@@ -20,6 +20,7 @@
 #include <evenkeel/client/subresources.hpp>
 #include <evenkeel/client/watch.hpp>
 
+#include "../api/random_pod.hpp"
 #include "../client/widget.hpp"
 #include "../support/await.hpp"
 #include "real_environment.hpp"
@@ -190,6 +191,41 @@ TEST_F(RealClient, SendsPatchesOfAllFourKinds) {
                     {.force = true})
                 .size(),
             5u);
+}
+
+TEST_F(RealClient, TakesComputedStrategicPatches) {
+  const ek::ResourceId deployments{"apps", "v1", "Deployment", "deployments"};
+  const ek::ResourceClient client = client_.resource(deployments);
+  const ek::ResourceClient rehearsed = client_.with({.dry_run = true}).resource(deployments);
+  const auto set = [](ek::Json& document, const ek::Json& pod) {
+    document["spec"]["template"]["spec"] = pod["spec"];
+    document["metadata"].erase("finalizers");
+    document["metadata"].erase("managedFields");
+    if (const ek::Json* finalizers = pod["metadata"].find("finalizers"))
+      document["metadata"]["finalizers"] = *finalizers;
+  };
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    SCOPED_TRACE(seed);
+    ek::tests::RandomPod random(seed);
+    const ek::ObjectKey key{namespace_, "d" + std::to_string(seed)};
+    ek::Json document = ek::Json::parse(R"({"apiVersion":"apps/v1","kind":"Deployment","spec":{"replicas":0,
+      "selector":{"matchLabels":{"a":"b"}},"template":{"metadata":{"labels":{"a":"b"}}}}})");
+    document["metadata"] = ek::Json::object({{"name", key.name}, {"namespace", namespace_}});
+    set(document, random.make());
+    ek::Json before = client.create(ek::DynamicObject(document))->body();
+    before["metadata"].erase("managedFields");
+    ek::Json edited = before;
+    set(edited, random.make());
+    ek::Json after = rehearsed.update(ek::DynamicObject(edited))->body();
+    for (const char* name : {"managedFields", "generation", "resourceVersion"})
+      before["metadata"].erase(name), after["metadata"].erase(name);
+    const ek::Json patch = ek::strategic_patch(before, after);
+    const ek::Json found = rehearsed.patch(key, ek::Patch::strategic(patch))->body();
+    EXPECT_EQ(found.at({"metadata", "finalizers"}).dump(), after.at({"metadata", "finalizers"}).dump());
+    EXPECT_EQ(ek::tests::without_order(found.at({"spec", "template", "spec"})).dump(),
+              ek::tests::without_order(after.at({"spec", "template", "spec"})).dump())
+        << patch.dump();
+  }
 }
 
 TEST_F(RealClient, DryRunsAndValidatesStrictly) {

@@ -64,6 +64,17 @@ EVENKEEL_API Json json_patch(const Json& before, const Json& after);
 /// taken by value.
 EVENKEEL_API Json apply_json_patch(Json target, const Json& patch);
 
+/// Returns the strategic merge patch that turns `before` into `after`, two objects of one built-in kind that
+/// have apiVersion and kind; {} if they are equal. Lists with a key are changed item by item, so that items
+/// of other writers stay; one with two items of the same key is replaced. Lists of a kind that is not built
+/// in are replaced, too; a real server rejects strategic patches of custom resources. Throws
+/// std::invalid_argument if an item of a list has no key.
+EVENKEEL_API Json strategic_patch(const Json& before, const Json& after);
+template <ObjectType T>
+Json strategic_patch(const T& before, const T& after) {
+  return strategic_patch(to_tree(before), to_tree(after));
+}
+
 /// Applies a typed change to the document that the object was read from. `raw` is that document, `before` its
 /// decoded and re-encoded form, `after` the edited form. The result is `raw` with the difference between the
 /// two applied, including everything in `raw` that `before` lacks.
