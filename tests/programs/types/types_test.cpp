@@ -138,11 +138,11 @@ struct Box {
                                              .plural = "boxes"};
   ek::ObjectMeta metadata = {};
   /// A box.
-  BoxSpec spec = {};
+  std::optional<BoxSpec> spec = {};
 
   bool operator==(const Box&) const = default;
 };
-EVENKEEL_FIELDS(Box, metadata, (spec, ek::no_default))
+EVENKEEL_FIELDS(Box, metadata, spec)
 
 }  // namespace boxes::v1
 )");
@@ -195,6 +195,72 @@ TEST(TypesHeader, LeavesRequiredListsOptionalUnlessTheyHaveItems) {
   EXPECT_NE(text.find("std::optional<std::vector<std::string>> a = {};"), std::string::npos) << text;
   EXPECT_NE(text.find("\n  std::vector<std::string> b = {};"), std::string::npos) << text;
   EXPECT_NE(text.find("std::optional<BoxC> c = {};"), std::string::npos) << text;
+}
+
+/// Returns the members of a Box whose properties are `properties`.
+std::string kind_of(const std::string& properties, const std::string& required) {
+  std::string text = box("{}");
+  const std::string root = "{type: object, properties: {spec: {}}}";
+  text.replace(text.find(root), root.size(),
+               "{type: object, required: " + required + ", properties: " + properties + "}");
+  const std::string made = header(text);
+  const std::size_t start = made.find("  ek::ObjectMeta metadata");
+  return made.substr(start, made.find("\n\n", start) - start);
+}
+
+// Regression: an object without a status was written with an empty phase, which the definition refuses.
+TEST(TypesHeader, LeavesASpecOrAStatusOptionalThatAnEmptyOneWouldBreak) {
+  const std::string full =
+      "{type: object, required: [phase], properties: {phase: {type: string, minLength: 1}}}";
+  const std::string loose = "{type: object, properties: {phase: {type: string}}}";
+  const auto members = [](const std::string& spec, const std::string& status) {
+    return "  ek::ObjectMeta metadata = {};\n  " + spec + " spec = {};\n  " + status + " status = {};";
+  };
+  const auto both = [](const std::string& schema) {
+    return "{spec: " + schema + ", status: " + schema + "}";
+  };
+  const std::string spec = "std::optional<BoxSpec>", status = "std::optional<BoxStatus>";
+  EXPECT_EQ(kind_of(both(full), "[]"), members(spec, status));
+  EXPECT_EQ(kind_of(both(full), "[spec, status]"), members("BoxSpec", "BoxStatus"));
+  EXPECT_EQ(kind_of(both(loose), "[]"), members("BoxSpec", "BoxStatus"));
+  EXPECT_EQ(kind_of(both(loose), "[spec]"), members(spec, "BoxStatus"));
+  // Members that are written although they are not set, at any depth.
+  const std::string deep = "{type: object, required: [a], properties: {a: " + full + "}}";
+  EXPECT_EQ(kind_of(both(deep), "[spec]"), members("BoxSpec", status));
+  const std::string list =
+      "{type: object, required: [a], properties: {a: {type: array, items: {type: string}}}}";
+  EXPECT_EQ(kind_of(both(list), "[]"), members("BoxSpec", "BoxStatus"));
+  // The server sets a default.
+  EXPECT_EQ(
+      kind_of("{spec: {type: object, default: {phase: a}, required: [phase], properties: {phase: {type: "
+              "string}}}, status: " +
+                  loose + "}",
+              "[spec]"),
+      members(spec, "BoxStatus"));
+}
+
+TEST(TypesHeader, TakesDefinitionsInLists) {
+  const std::string one = box("{type: object, properties: {a: {type: string}}}");
+  std::string item = "- ";
+  for (const char letter : one) item += letter == '\n' ? "\n  " : std::string(1, letter);
+  const std::string other = "- {apiVersion: v1, kind: Namespace, metadata: {name: a}}\n";
+  const std::string list = "apiVersion: v1\nkind: List\nitems:\n";
+  EXPECT_EQ(header(list + other + item), header(one));
+  EXPECT_EQ(header(list + "- {apiVersion: v1, kind: List, items: []}\n" + item), header(one));
+  const std::string typed = item.substr(0, 2) + item.substr(item.find("metadata"));
+  EXPECT_EQ(
+      header("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinitionList\nitems:\n" + typed),
+      header(one));
+  EXPECT_EQ(header(list + item, {.kind = "Box"}), header(one));
+}
+
+TEST(TypesErrors, NameItemsOfLists) {
+  const std::string list = "{apiVersion: v1, kind: List, items: ";
+  EXPECT_EQ(error(list + "[]}"), "box.yaml: no CustomResourceDefinition in 1 document");
+  EXPECT_EQ(error(list + "{}}"), "box.yaml: document 1: items: expected array, found object");
+  EXPECT_EQ(error(list + "[3]}"), "box.yaml: document 1: items[0]: expected object, found integer");
+  EXPECT_EQ(error(list + "[{kind: CustomResourceDefinition, apiVersion: apiextensions.k8s.io/v1}]}"),
+            "box.yaml: document 1: items[0]: spec: expected object, found nothing");
 }
 
 TEST(TypesHeader, TakesOneOfSeveralVersions) {
@@ -376,9 +442,20 @@ TEST(TypesErrors, NameFieldsOfASchema) {
 
 TEST(TypesErrors, RefuseNamesThatCannotBe) {
   const std::string text = box("{type: object}");
-  EXPECT_EQ(error(text, {.name_space = "a-b"}), "--namespace: \"a-b\" is not a name of a namespace");
-  EXPECT_EQ(error(text, {.name_space = "a::class"}),
-            "--namespace: \"a::class\" is not a name of a namespace");
+  for (const char* name : {"acme::certManager", "CERT", "p_FoundationDB", "_x", "a_", "_", "a1::_1", "Class"})
+    EXPECT_NE(header(text, {.name_space = name}).find("\nnamespace " + std::string(name) + " {\n"),
+              std::string::npos)
+        << name;
+  const auto refusal = [&](const std::string& name) { return error(text, {.name_space = name}); };
+  EXPECT_EQ(refusal("a-b"), "--namespace: \"a-b\": \"a-b\" is not a name of a namespace");
+  EXPECT_EQ(refusal("a::1b"), "--namespace: \"a::1b\": \"1b\" is not a name of a namespace");
+  for (const char* name : {"k8s::", "::k8s", "a::::b", "::"})
+    EXPECT_EQ(refusal(name), "--namespace: \"" + std::string(name) + "\": \"\" is not a name of a namespace");
+  EXPECT_EQ(refusal("a::class"), "--namespace: \"a::class\": \"class\" is a word or a macro of C++");
+  EXPECT_EQ(refusal("a__b"), "--namespace: \"a__b\": \"a__b\" is reserved for compilers");
+  EXPECT_EQ(refusal("_A"), "--namespace: \"_A\": \"_A\" is reserved for compilers");
+  EXPECT_EQ(refusal("ek"), "--namespace: \"ek\": \"ek\" is a namespace that the header uses");
+  EXPECT_EQ(refusal("a::std"), "--namespace: \"a::std\": \"std\" is a namespace that the header uses");
   EXPECT_EQ(error(text + "---\n" + text),
             "box.yaml: document 2: a second kind Box; make one header for each, with --namespace");
 }

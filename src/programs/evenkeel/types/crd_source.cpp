@@ -14,6 +14,8 @@ using detail::ascii::is_lower;
 using detail::ascii::is_upper;
 namespace {
 
+const std::string definition = "CustomResourceDefinition";
+
 std::string expected(std::string_view what, const Json& found) {
   std::string text = "expected " + std::string(what) + ", found " +
                      (found.is_null() ? std::string("nothing") : std::string(found.kind_name()));
@@ -174,13 +176,32 @@ CrdSource source_of(const Node& root, std::string where, const std::string& vers
           .lost = lost_of(spec, version)};
 }
 
-/// Returns true if the document is a definition of a kind that is selected.
+/// Returns true if an object is a definition of a kind that is selected.
 bool is_selected(const Node& root, const CrdSelection& selection) {
-  root.object();
-  if (root["kind"].text() != "CustomResourceDefinition") return false;
+  if (root["kind"].text() != definition) return false;
   if (root["apiVersion"].text() != "apiextensions.k8s.io/v1")
     root["apiVersion"].fail(expected("apiextensions.k8s.io/v1", root["apiVersion"].value()));
   return selection.kind.empty() || root["spec"]["names"]["kind"].value() == Json(selection.kind);
+}
+
+/// Adds the definitions in an object: it is one, or a List of objects.
+void add_sources(const Json& object, const std::string& where, const CrdSelection& selection,
+                 std::vector<CrdSource>& sources) {
+  const Node root(where, object);
+  const std::string& kind = root.object()["kind"].text();
+  const bool is_of_definitions = kind == definition + "List";
+  if (kind != "List" && !is_of_definitions) {
+    if (is_selected(root, selection)) sources.push_back(source_of(root, where, selection.version));
+    return;
+  }
+  for (std::size_t i = 0; i < root["items"].items(); ++i) {
+    Json item = object["items"][i];
+    if (is_of_definitions && item.is_object() && !item.contains("kind")) {  // as a server sends them
+      item["kind"] = definition;
+      item["apiVersion"] = object["apiVersion"];
+    }
+    add_sources(item, where + ": items[" + std::to_string(i) + "]", selection, sources);
+  }
 }
 
 /// Text of one document, and the number of lines before it.
@@ -221,12 +242,11 @@ std::vector<CrdSource> read_crds(std::string_view text, const std::string& file,
   std::vector<CrdSource> sources;
   int number = 0;
   for (const Document& document : documents_of(text)) {
-    std::string where = file + ": document " + std::to_string(number + 1);
+    const std::string where = file + ": document " + std::to_string(number + 1);
     const Json root = parse(document, where);
     if (root.is_null()) continue;  // comments before the first document, or an empty one
     ++number;
-    if (is_selected(Node(where, root), selection))
-      sources.push_back(source_of(Node(where, root), where, selection.version));
+    add_sources(root, where, selection, sources);
   }
   if (!sources.empty()) return sources;
   const std::string kind = selection.kind.empty() ? "" : " of the kind " + selection.kind;

@@ -185,8 +185,9 @@ class Builder {
                   .name = member_name(property.name, names),
                   .description = schema["description"].string_or("")};
     const bool required = is_required(owner, property.name);
-    const bool is_plain =
-        is_plain_member(value, schema, required) || (is_part_of_kind && value.kind == TypeKind::record);
+    const bool is_plain = is_part_of_kind && value.kind == TypeKind::record
+                              ? is_plain_part(value, schema, required)
+                              : is_plain_member(value, schema, required);
     member.type = is_plain ? value.type : optional_of(value.type);
     last_is_always_written_ = is_plain && required && value.is_always_written;
     if (wire_of_member(member.name) != property.name)
@@ -217,6 +218,11 @@ class Builder {
       return !required || least.integer_or(0) > 0;
     }
     return required && value.is_always_written && !schema.contains("default");
+  }
+
+  /// The spec and the status are plain if an object that does not set them has them exactly when it must.
+  static bool is_plain_part(const Value& value, const Json& schema, bool required) {
+    return value.is_always_written == (required && !schema.contains("default"));
   }
 
   std::string optional_of(const std::string& type) const { return "std::optional<" + type + ">"; }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "programs/evenkeel/types/types.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <iterator>
 #include <stdexcept>
 
+#include "base/ascii.hpp"
 #include "base/files.hpp"
 #include "programs/evenkeel/types/cxx_names.hpp"
 #include "programs/evenkeel/types/header_writer.hpp"
@@ -13,14 +15,26 @@
 namespace evenkeel::program {
 namespace {
 
+/// Returns the reason why a namespace of the header cannot have this name; empty if it can.
+std::string namespace_problem(const std::string& name) {
+  using namespace evenkeel::detail::ascii;
+  const auto is_part = [](char c) { return is_lower(c) || is_upper(c) || is_digit(c) || c == '_'; };
+  if (name.empty() || is_digit(name[0]) || !std::all_of(name.begin(), name.end(), is_part))
+    return "is not a name of a namespace";
+  if (snake_name(name) == name + "_") return "is a word or a macro of C++";
+  if (name.find("__") != std::string::npos || (name[0] == '_' && name.size() > 1 && is_upper(name[1])))
+    return "is reserved for compilers";
+  if (name == "std" || name == "ek") return "is a namespace that the header uses";
+  return "";
+}
+
 void check_namespace(std::string_view name) {
-  for (std::string_view rest = name; !rest.empty();) {
-    const std::size_t end = rest.find("::");
-    const std::string part(rest.substr(0, end));
-    const bool is_name = snake_name(part) == part || pascal_name(part) == part;
-    if (!is_name)
-      throw std::invalid_argument("--namespace: \"" + std::string(name) + "\" is not a name of a namespace");
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 2);
+  if (name.empty()) return;
+  for (std::size_t start = 0, end = 0; end != std::string_view::npos; start = end + 2) {
+    end = name.find("::", start);
+    const std::string part(name.substr(start, end - start));
+    if (const std::string problem = namespace_problem(part); !problem.empty())
+      throw std::invalid_argument("--namespace: \"" + std::string(name) + "\": \"" + part + "\" " + problem);
   }
 }
 
