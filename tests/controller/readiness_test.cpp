@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conditions of built-in kinds.
+#include <optional>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -60,6 +62,18 @@ TEST(Readiness, OfAnyKindIsACondition) {
   EXPECT_EQ(up(set).why_not, "Up is False");
   set.status.conditions[0].status = "True";
   EXPECT_TRUE(up(set).ready);
+}
+
+struct Lamp {
+  std::optional<decltype(Deployment::status)> status = {};
+};
+
+TEST(Readiness, OfAKindWhoseStatusIsOptionalIsACondition) {
+  Lamp lamp;
+  const auto up = has_condition("Up");
+  EXPECT_EQ(up(lamp).why_not, "it has no condition Up");
+  lamp.status.emplace().conditions = {{.status = "True", .type = "Up"}};
+  EXPECT_TRUE(up(lamp).ready);
 }
 
 }  // namespace

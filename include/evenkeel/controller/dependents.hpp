@@ -160,7 +160,7 @@ class Dependents {
     const DependentsReport report = reconcile(context, owner);
     if constexpr (detail::HasConditions<T>) {
       if (conditions_ != DependentConditions::none)
-        context.patch_status(owner, [&](auto& status) {
+        context.patch_status(owner, [&](detail::StatusOf<T>& status) {
           report.write_conditions(status.conditions, owner.metadata.generation, context.clock().wall_now(),
                                   conditions_);
         });

@@ -29,6 +29,23 @@ struct Readiness {
   std::string why_not = {};  ///< Such as "1 of 3 replicas are available"; may be empty.
 };
 
+namespace detail {
+
+/// Returns the status of an object, or null if it is optional and has no value.
+template <class T>
+requires requires(const T& object) {
+  object.status;
+}
+const auto* status_of(const T& object) {
+  if constexpr (requires { object.status.has_value(); }) {
+    return object.status ? &*object.status : nullptr;
+  } else {
+    return &object.status;
+  }
+}
+
+}  // namespace detail
+
 /// Returns a Readiness that is false, with the reason for status and logs.
 inline Readiness not_ready(std::string why_not) {
   return {false, std::move(why_not)};

@@ -48,9 +48,11 @@ inline auto has_condition(std::string type) {
     if constexpr (std::is_same_v<Object, DynamicObject>) {
       return detail::has_condition_of(object, type);
     } else {
-      for (const auto& condition : object.status.conditions) {
-        if (condition.type == type)
-          return {condition.status == "True", type + " is " + std::string(condition.status)};
+      if (const auto* status = detail::status_of(object)) {
+        for (const auto& condition : status->conditions) {
+          if (condition.type == type)
+            return {condition.status == "True", type + " is " + std::string(condition.status)};
+        }
       }
       return not_ready("it has no condition " + type);
     }

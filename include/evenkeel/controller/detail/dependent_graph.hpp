@@ -233,8 +233,11 @@ EVENKEEL_API void apply_dependents(Context& context, std::vector<DynamicObject> 
                                    const ContextApplyOptions& options, DependentObjects& objects);
 
 template <class T>
-concept HasConditions = requires(T& object) {
-  { object.status.conditions } -> std::same_as<std::vector<Condition>&>;
+using StatusOf = std::remove_cvref_t<decltype(*status_of(std::declval<const T&>()))>;
+
+template <class T>
+concept HasConditions = requires(StatusOf<T>& status) {
+  { status.conditions } -> std::same_as<std::vector<Condition>&>;
 };
 
 }  // namespace detail
