@@ -19,7 +19,8 @@ list(APPEND apiserver_sources
   schema/builtin_validation_storage.cpp schema/builtin_warnings.cpp schema/cel.cpp schema/cel_check.cpp
   schema/cel_format.cpp schema/cel_kubernetes.cpp schema/cel_library.cpp schema/cel_lists.cpp schema/cel_network.cpp
   schema/cel_operators.cpp schema/cel_parser.cpp schema/cel_strings.cpp schema/cel_time.cpp
-  schema/cel_time_functions.cpp schema/cel_type.cpp schema/cel_validation.cpp schema/cel_value.cpp schema/decode_error.cpp
+  schema/cel_time_functions.cpp schema/cel_type.cpp schema/cel_validation.cpp schema/cel_value.cpp schema/crd_form.cpp
+  schema/decode_error.cpp
   schema/defaults.cpp schema/field_error.cpp schema/metadata_validation.cpp
   schema/name_rules.cpp schema/pruning.cpp schema/schema.cpp schema/schema_reader.cpp
   schema/schema_validation.cpp schema/status_error.cpp schema/strict_fields.cpp schema/structural.cpp

@@ -8,6 +8,7 @@
 
 #include <evenkeel/api/bytes.hpp>
 
+#include "apiserver/schema/crd_form.hpp"
 #include "apiserver/schema/defaults.hpp"
 #include "base/ascii.hpp"
 
@@ -587,6 +588,7 @@ void priority_class(Json& object) {
 }
 
 void custom_resource_definition(Json& object) {
+  canonicalize_crd(object);
   Json& spec = member_object(object, "spec");
   if (std::as_const(spec)["conversion"].is_null()) spec["conversion"] = Json::object({{"strategy", "None"}});
   inside(spec, "names", [](Json& names) {

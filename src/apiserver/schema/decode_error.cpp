@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "apiserver/schema/crd_form.hpp"
 #include "apiserver/schema/embedded_resources.hpp"
 #include "apiserver/schema/schema_validation.hpp"
 #include "apiserver/text/json_problem.hpp"
@@ -147,7 +148,12 @@ std::optional<std::string> embedded_error(const Json& object, const KindSchema& 
 
 std::optional<std::string> decode_error(const Json& object, const KindSchema& kind) {
   const DecodeCheck check(kind.kind == "Secret");
-  if (kind.built_in) return check.visit(object, kind.root(), "");
+  if (kind.built_in) {
+    std::optional<std::string> problem = check.visit(object, kind.root(), "");
+    if (problem || kind.kind != "CustomResourceDefinition") return problem;
+    Json copy = object;  // its schemas are opaque below the first list or map
+    return canonicalize_crd(copy);
+  }
   const Schema* metadata = kind.root().property("metadata");
   const Json* present = object.find("metadata");
   if (metadata == nullptr) return std::nullopt;

@@ -86,13 +86,20 @@ void drop_unset(Json& value, const Schema* schema, Unset unset) {
   for (const std::string& name : gone) value.erase(name);
 }
 
-/// Optional fields whose Go type is a pointer, so that an empty string or list is significant.
+/// Optional fields whose Go type is a pointer, so that an empty string, list or map is significant.
 bool keeps_empty(std::string_view name) {
-  static constexpr std::array names{
-      std::string_view("storageClassName"),          std::string_view("ingressClassName"),
-      std::string_view("volumeAttributesClassName"), std::string_view("appProtocol"),
-      std::string_view("deprecationWarning"),        std::string_view("hostnameOverride"),
-      std::string_view("lastVolumeAttributesClass"), std::string_view("currentVolumeAttributesClassName")};
+  static constexpr std::array names{std::string_view("storageClassName"),
+                                    std::string_view("ingressClassName"),
+                                    std::string_view("volumeAttributesClassName"),
+                                    std::string_view("appProtocol"),
+                                    std::string_view("deprecationWarning"),
+                                    std::string_view("hostnameOverride"),
+                                    std::string_view("lastVolumeAttributesClass"),
+                                    std::string_view("currentVolumeAttributesClassName"),
+                                    std::string_view("$ref"),
+                                    std::string_view("x-kubernetes-list-type"),
+                                    std::string_view("x-kubernetes-map-type"),
+                                    std::string_view("dependencies")};
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -203,7 +210,8 @@ void canonicalize_fields(Json& object, const Schema& schema) {
       if (value.is_null() && member->type == SchemaType::string) value = Json("");
       continue;
     }
-    const bool empty_map = value.is_object() && value.empty() && member->additional != nullptr;
+    const bool empty_map =
+        value.is_object() && value.empty() && member->additional != nullptr && !keeps_empty(name);
     const bool optional = !schema.is_required(name) && !member->always_written && !member->written_when_unset;
     if (member->written_when_unset && value.is_array() && value.empty()) value = Json();
     if (optional && (is_left_out(schema, name, value) || empty_map)) gone.push_back(name);

@@ -279,6 +279,7 @@ void BuiltinSchemaReader::read(Schema& node, const Json& source) {
   node.opaque = node.type == SchemaType::any ||
                 (node.type == SchemaType::object && node.properties.empty() && node.additional == nullptr);
   if (node.opaque) node.map_type = MapType::atomic;
+  if (node.type_name.ends_with(".CustomResourceSubresourceStatus")) node.opaque = false;  // an empty struct
 }
 
 const BuiltinSchemas& BuiltinSchemas::shared() {
