@@ -3,6 +3,7 @@
 // Source: apiextensions pkg/apis/apiextensions/validation/validation.go.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,6 +15,7 @@
 #include "apiserver/schema/structural.hpp"
 #include "apiserver/schema/webhook_client.hpp"
 #include "apiserver/store/crd_rules.hpp"
+#include "apiserver/text/regular_expression.hpp"
 #include "base/ascii.hpp"
 
 namespace evenkeel {
@@ -50,7 +52,7 @@ class CrdCheck {
     check_conversion();
     check_bundle(live);
     check_stored_versions();
-    if (live.is_null()) check_approval();
+    check_approval(live);
     if (!live.is_null()) check_unchanged(live);
     if (spec_["preserveUnknownFields"].bool_or(false))
       errors.push_back(
@@ -69,11 +71,12 @@ class CrdCheck {
   /// Checks a DNS-1035 label; kinds may have capitals.
   void check_label(const std::string& field, const Json& value, bool kind = false) {
     const std::string text = value.string_or("");
-    if (text.empty()) return;
-    for (const std::string& problem :
-         name_problems(kind ? evenkeel::detail::ascii::lower(text) : text, NameRule::dns_1035_label))
-      errors.push_back(field_invalid(
-          field, text, (kind ? "may have mixed case, but should otherwise match: " : "") + problem));
+    const std::vector<std::string> problems =
+        name_problems(kind ? evenkeel::detail::ascii::lower(text) : text, NameRule::dns_1035_label);
+    if (!problems.empty())
+      errors.push_back(field_invalid(field, text,
+                                     (kind ? "may have mixed case, but should otherwise match: " : "") +
+                                         evenkeel::detail::ascii::join(problems, ",")));
   }
 
   void check_name() {
@@ -88,8 +91,9 @@ class CrdCheck {
     const std::string group = spec_["group"].string_or("");
     if (group.empty()) return errors.push_back(field_required("spec.group"));
     const std::vector<std::string> problems = name_problems(group, NameRule::dns_subdomain);
-    for (const std::string& problem : problems) errors.push_back(field_invalid("spec.group", group, problem));
-    if (problems.empty() && group.find('.') == std::string::npos)
+    if (!problems.empty())
+      errors.push_back(field_invalid("spec.group", group, evenkeel::detail::ascii::join(problems, ",")));
+    else if (group.find('.') == std::string::npos)
       errors.push_back(field_invalid("spec.group", group, "should be a domain with at least one dot"));
   }
 
@@ -116,10 +120,8 @@ class CrdCheck {
       const std::string name = version["name"].string_or("");
       unique = seen.insert(name).second && unique;
       if (version["storage"].bool_or(false)) ++stored;
-      for (const std::string& problem : name_problems(name, NameRule::dns_1035_label)) {
-        errors.push_back(field_invalid("spec.versions" + at(i) + ".name", name, problem));
-        if (i == 0) errors.push_back(field_invalid("spec.version", name, problem));
-      }
+      check_label("spec.versions" + at(i) + ".name", version["name"]);
+      if (i == 0 && !name.empty()) check_label("spec.version", version["name"]);
       check_deprecation(version, "spec.versions" + at(i) + ".deprecationWarning");
     }
     if (!unique)
@@ -158,17 +160,26 @@ class CrdCheck {
       return errors.push_back(field_invalid(field, text, "can only be set for deprecated versions"));
     if (text.size() > 256) errors.push_back(field_invalid(field, text, "must be <= 256 characters long"));
     if (text.empty()) errors.push_back(field_invalid(field, text, "must not be an empty string"));
+    static const RegularExpression unprintable("[^\\pL\\pM\\pN\\pP\\pS ]");
+    unprintable.each_match(text, [&](const RegularExpression::Match& match) {
+      errors.push_back(field_invalid(field, text,
+                                     "must only contain printable UTF-8 characters; non-printable character "
+                                     "found at index " +
+                                         std::to_string(match.place)));
+      return false;
+    });
   }
 
   void check_names() {
     const Json& names = spec_["names"];
-    for (const char* name : {"plural", "singular", "kind", "listKind"})
+    for (const auto& [name, is_kind] : {std::pair("plural", false), std::pair("singular", false),
+                                        std::pair("kind", true), std::pair("listKind", true)}) {
+      const std::string field = std::string("spec.names.") + name;
       if (names[name].string_or("").empty())
-        errors.push_back(field_required(std::string("spec.names.") + name));
-    check_label("spec.names.plural", names["plural"]);
-    check_label("spec.names.singular", names["singular"]);
-    check_label("spec.names.kind", names["kind"], true);
-    check_label("spec.names.listKind", names["listKind"], true);
+        errors.push_back(field_required(field));
+      else
+        check_label(field, names[name], is_kind);
+    }
     for (const char* list : {"shortNames", "categories"})
       for (std::size_t i = 0; i < names[list].size(); ++i)
         check_label("spec.names." + std::string(list) + at(i), names[list][i]);
@@ -187,7 +198,15 @@ class CrdCheck {
     };
     each("schema", "spec.validation.openAPIV3Schema", ".schema.openAPIV3Schema",
          [this](const Json& version, const std::string& path) {
-           add(check_structural(version.at({"schema", "openAPIV3Schema"}), path));
+           const Json& schema = version.at({"schema", "openAPIV3Schema"});
+           const auto has_status = [](const Json& one) {
+             return !one.at({"subresources", "status"}).is_null();
+           };
+           const bool is_of_all = path == "spec.validation.openAPIV3Schema";
+           if (is_of_all ? std::any_of(versions_.as_array().begin(), versions_.as_array().end(), has_status)
+                         : has_status(version))
+             add(check_root(schema, path));
+           add(check_structural(schema, path));
          });
     each("subresources", "spec.subresources.", ".subresources.",
          [this](const Json& version, const std::string& path) { check_scale(version, path); });
@@ -248,20 +267,32 @@ class CrdCheck {
       check_path(json_path, path + "JSONPath");
   }
 
+  /// Where one of schema and fields is kept once for all versions, and the other one is not, a real server
+  /// finds no schema.
   void check_selectable(const Json& version, const std::string& path) {
     std::set<std::string> seen;
     const Json& fields = version["selectableFields"];
+    const bool is_of_all = path == "spec.selectableFields";
+    if (!fields.empty() && is_of_all != is_shared(versions_, "schema"))
+      return errors.push_back(
+          field_invalid(path, Json(""),
+                        is_of_all ? "may only be set when validations.schema is included"
+                                  : "may only be set when `version.schema.openAPIV3Schema` is not included"));
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const std::string field = path + at(i) + ".jsonPath", text = fields[i]["jsonPath"].string_or("");
       if (text.empty()) {
         errors.push_back(field_required(field));
         continue;
       }
-      const std::string problem = field_path_problem(text, version.at({"schema", "openAPIV3Schema"}));
+      const std::string problem = text.find('[') != std::string::npos
+                                      ? "array notation is not allowed"
+                                      : field_path_problem(text, version.at({"schema", "openAPIV3Schema"}));
       if (!problem.empty()) {
         errors.push_back(field_invalid(field, text, "is an invalid path: " + problem));
         continue;
       }
+      if (text == ".metadata" || text.starts_with(".metadata."))
+        errors.push_back(field_invalid(field, text, "must not point to fields in metadata"));
       const std::string type =
           schema_at(text, version.at({"schema", "openAPIV3Schema"}))["type"].string_or("");
       if (type != "string" && type != "boolean" && type != "integer")
@@ -324,7 +355,8 @@ class CrdCheck {
       const std::string review = reviews[i].string_or("");
       if (!seen.insert(review).second)
         errors.push_back(field_invalid(path + at(i), review, "duplicate version"));
-      check_label(path + at(i), reviews[i]);
+      else
+        check_label(path + at(i), reviews[i]);
       known = known || review == "v1" || review == "v1beta1";
     }
     if (!known) errors.push_back(field_invalid(path, reviews, "must include at least one of v1, v1beta1"));
@@ -335,34 +367,28 @@ class CrdCheck {
     if (stored.empty())
       return errors.push_back(
           field_invalid("status.storedVersions", Json(), "must have at least one stored version"));
-    const auto names = [&](const Json& list, const Json& wanted, auto name_of) {
-      for (std::size_t i = 0; i < list.size(); ++i)
-        if (name_of(list[i]) == wanted) return true;
-      return false;
-    };
+    std::map<std::string, std::size_t> unknown;  // the names, each of which stands for one version
+    for (std::size_t i = 0; i < stored.size(); ++i) unknown[stored[i].string_or("")] = i;
     for (std::size_t i = 0; i < versions_.size(); ++i) {
-      const Json& name = versions_[i]["name"];
-      if (versions_[i]["storage"].bool_or(false) &&
-          !names(stored, name, [](const Json& entry) -> const Json& { return entry; }))
-        errors.push_back(field_invalid("status.storedVersions", stored,
-                                       "must have the storage version " + name.string_or("")));
+      const std::string name = versions_[i]["name"].string_or("");
+      if (unknown.erase(name) == 0 && versions_[i]["storage"].bool_or(false))
+        errors.push_back(
+            field_invalid("status.storedVersions", stored, "must have the storage version " + name));
     }
-    for (std::size_t i = 0; i < stored.size(); ++i) {
-      const std::string name = stored[i].string_or("");
-      if (names(versions_, stored[i], [](const Json& entry) -> const Json& { return entry["name"]; }))
-        continue;
+    for (const auto& [name, i] : unknown)
       errors.push_back(
           field_invalid("status.storedVersions" + at(i), name,
                         "missing from spec.versions; " + name +
                             " was previously a storage version, and must remain in spec.versions "
                             "until a storage migration ensures no data remains persisted in " +
                             name + " and removes " + name + " from status.storedVersions"));
-    }
   }
 
-  void check_approval() {
+  void check_approval(const Json& live) {
     const std::optional<Approval> approval = approval_of(crd_);
     if (!approval) return;
+    const std::optional<Approval> before = live.is_null() ? std::nullopt : approval_of(live);
+    if (before && before->reason == approval->reason) return;
     const std::string field = "metadata.annotations[" + std::string(approval_annotation) + "]";
     if (approval->reason == "MissingAnnotation") errors.push_back(field_required(field, approval->message));
     if (approval->reason == "InvalidAnnotation")
