@@ -9,6 +9,8 @@
 #include <latch>
 #include <memory>
 #include <mutex>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <optional>
 #include <random>
 #include <stop_token>
@@ -78,6 +80,44 @@ TEST(CurlTransport, ItsConnectionsAreInheritedByNoChild) {
   const tests::SocketCount sockets = tests::sockets_at(static_cast<std::uint16_t>(server.port()), false);
   EXPECT_EQ(sockets.all, 1);
   EXPECT_EQ(sockets.inherited, 0);
+}
+
+// After 30 s of silence the kernel sends probes, every 10 s. It closes a connection whose data or probes were
+// not acknowledged for 60 s.
+TEST(CurlTransport, ADeadPeerIsNoticedInAMinuteOnEveryConnection) {
+  ScriptedServer server([](Connection& connection) {
+    while (const auto request = connection.read_request()) {
+      if (request->target != "/watch") {
+        connection.respond(200, "ok");
+        continue;
+      }
+      connection.start_chunked(200);
+      connection.chunk("event");
+      connection.wait_until_closed();
+    }
+  });
+  const auto transport = transport_to(server);
+  transport->fetch({.target = "/blocking"});
+  shared_fetch(*transport, {.target = "/asynchronous"});
+  const auto recorder = std::make_shared<Recorder>();
+  const auto stream = transport->stream({.target = "/watch"}, recorder);
+  recorder->wait_for_bytes(5);
+  const std::vector<int> sockets =
+      tests::socket_numbers(static_cast<std::uint16_t>(server.port()), /*own=*/false);
+  EXPECT_EQ(sockets.size(), 3U);
+  const auto option_of = [](int socket, int level, int option) {
+    int value = -1;
+    socklen_t size = sizeof(value);
+    ::getsockopt(socket, level, option, &value, &size);
+    return value;
+  };
+  for (const int socket : sockets) {
+    EXPECT_EQ(option_of(socket, SOL_SOCKET, SO_KEEPALIVE), 1);
+    EXPECT_EQ(option_of(socket, IPPROTO_TCP, TCP_KEEPIDLE), 30);
+    EXPECT_EQ(option_of(socket, IPPROTO_TCP, TCP_KEEPINTVL), 10);
+    EXPECT_EQ(option_of(socket, IPPROTO_TCP, TCP_USER_TIMEOUT), 60'000);
+  }
+  stream->cancel();
 }
 
 TEST(CurlTransport, AppendsTheTargetToThePathOfTheServer) {

@@ -13,6 +13,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/conf.h>
+#include <openssl/ssl.h>
 
 #include <evenkeel/http/curl_transport.hpp>
 
@@ -63,6 +65,50 @@ TEST_F(CurlTransportTls, TheCertificateMustNameTheHostOrTheServerName) {
   EXPECT_EQ(fetch_with(server, {.ca_data = authority.pem(), .server_name = "api.internal"}), "no error");
   EXPECT_THAT(fetch_with(server, {.ca_data = authority.pem(), .server_name = "api.other"}),
               HasSubstr("tls: GET "));
+}
+
+/// A configuration of OpenSSL in which all versions of TLS are allowed, so that only the transport refuses
+/// one.
+class AnyTls {
+ public:
+  AnyTls() { load("CipherString = DEFAULT:@SECLEVEL=0\nMinProtocol = TLSv1\n"); }
+  ~AnyTls() {
+    load("MinProtocol = None\n");
+    CONF_modules_load_file(nullptr, nullptr, CONF_MFLAGS_DEFAULT_SECTION | CONF_MFLAGS_IGNORE_MISSING_FILE);
+  }
+  AnyTls(const AnyTls&) = delete;
+  AnyTls& operator=(const AnyTls&) = delete;
+
+ private:
+  void load(const std::string& commands) const {
+    const std::string file = folder_.path / "openssl.cnf";
+    std::ofstream(file) << "openssl_conf = init\n[init]\nssl_conf = ssl\n[ssl]\nsystem_default = all\n[all]\n"
+                        << commands;
+    EXPECT_EQ(CONF_modules_load_file(file.c_str(), nullptr, 0), 1);
+  }
+  const tests::TemporaryDirectory folder_;
+};
+
+TEST_F(CurlTransportTls, SpeaksNothingBelowVersion1_2) {
+  auto old = secured("IP:127.0.0.1");
+  old.highest_tls = TLS1_1_VERSION;
+  ScriptedServer outdated(always(200, "ok"), old);
+  old.highest_tls = TLS1_2_VERSION;
+  ScriptedServer server(always(200, "ok"), old);
+  const AnyTls any;
+  const TlsOptions trust{.ca_data = authority.pem()};
+  const auto shared = [&](const ScriptedServer& peer) {
+    return error_of([&] { shared_fetch(*transport_to(peer, {.tls = trust}), {.target = "/x"}); });
+  };
+  const std::string refused = "tls: GET " + outdated.url() + "/x: ";
+  for (const std::string& error :
+       {fetch_with(outdated, trust), shared(outdated), stream_with(outdated, trust)}) {
+    EXPECT_THAT(error, ::testing::StartsWith(refused));
+    EXPECT_THAT(error, HasSubstr("protocol version"));
+  }
+  for (const std::string& error : {fetch_with(server, trust), shared(server), stream_with(server, trust)})
+    EXPECT_EQ(error, "no error");
+  EXPECT_EQ(outdated.connections(), 0);
 }
 
 TEST_F(CurlTransportTls, StreamsTrustWhatRequestsTrust) {

@@ -69,6 +69,11 @@ SSL_CTX* make_context(const ScriptedServerOptions& options) {
     X509_free(ca);
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
   }
+  if (options.highest_tls != 0) {
+    SSL_CTX_set_cipher_list(context, "DEFAULT:@SECLEVEL=0");
+    SSL_CTX_set_min_proto_version(context, TLS1_VERSION);
+    SSL_CTX_set_max_proto_version(context, options.highest_tls);
+  }
   if (options.http2) SSL_CTX_set_alpn_select_cb(context, choose_http2, nullptr);
   return context;
 }

@@ -59,6 +59,7 @@ struct ScriptedServerOptions {
   std::string key = {};
   std::string client_ca = {};  ///< Requests a client certificate of this authority.
   bool http2 = false;          ///< Offers h2 by ALPN.
+  int highest_tls = 0;         ///< Such as TLS1_1_VERSION, at a security level that permits it; 0: any.
 };
 
 class ScriptedServer {
