@@ -33,25 +33,36 @@ Informer::Parts with_shared_parts(Informer::Parts parts) {
   return parts;
 }
 
-ReflectorOptions with_random(ReflectorOptions options) {
-  if (!options.random) {
+InformerOptions with_random(InformerOptions options) {
+  if (!options.reflector.random) {
     auto engine = std::make_shared<std::mt19937_64>(std::random_device()());
-    options.random = [engine] { return std::uniform_real_distribution<double>(0.0, 1.0)(*engine); };
+    options.reflector.random = [engine] { return std::uniform_real_distribution<double>(0.0, 1.0)(*engine); };
   }
   return options;
+}
+
+/// Returns a random period within a tenth of `resync`, so that informers that began together do not deliver
+/// everything together.
+/// Source: controller-runtime pkg/cache/internal/informers.go, calculateResyncPeriod().
+Duration resync_period(const InformerOptions& options) {
+  if (options.resync <= Duration::zero()) return Duration::zero();
+  const Duration middle = std::min(options.resync, Duration::max() / 2);
+  return middle - middle / 10 +
+         std::chrono::duration_cast<Duration>(options.reflector.random() * (middle / 5));
 }
 
 }  // namespace
 
 Informer::Impl::Impl(Parts parts, InformerOptions options)
     : parts_(with_shared_parts(std::move(parts))),
-      options_(std::move(options)),
+      options_(with_random(std::move(options))),
+      resync_period_(resync_period(options_)),
       selection_(options_),
       store_({.index_owners = options_.index_owners,
               .clock = &parts_.runner->clock(),
               .on_index_failure = [this](const IndexFailure& failure) { note_index_failure(failure); },
               .namespace_hash = hash()}),
-      reflector_(with_random(options_.reflector)),
+      reflector_(options_.reflector),
       inbox_(std::make_shared<detail::StreamInbox>(parts_.runner, *this, options_.buffer_bytes)) {
   MutexLock lock(mutex_);
   set_kept({.form = options_.form, .projection = options_.projection});
@@ -247,7 +258,7 @@ void Informer::Impl::check_answer() {
 
 /// Delivers all objects again when it is time. The wake-up for the other due time may have been used up.
 void Informer::Impl::resync() {
-  if (options_.resync <= Duration::zero() || !reflector_.synced()) return;
+  if (resync_period_ <= Duration::zero() || !reflector_.synced()) return;
   if (resync_due_ <= now()) {
     for (const WireObject& object : store_.snapshot()) {
       for (const auto& slot : notified_)
@@ -255,7 +266,7 @@ void Informer::Impl::resync() {
     }
   }
   if (resync_due_ <= now() || resync_due_ == TimePoint::max())
-    resync_due_ = deadline_after(now(), options_.resync);
+    resync_due_ = deadline_after(now(), resync_period_);
   wake_when_due();
 }
 

@@ -93,6 +93,7 @@ class Informer::Impl final : public detail::Job {
 
   Parts parts_;  // changed by keep() only
   const InformerOptions options_;
+  const Duration resync_period_;
   const detail::InformerSelection selection_;
   ObjectStore store_;
 

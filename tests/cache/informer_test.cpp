@@ -435,6 +435,36 @@ TEST(Informer, WithoutThreadsEverythingIsDoneByPump) {
   EXPECT_TRUE(std::holds_alternative<ListRequest>(source->next().step));
 }
 
+TEST(Informer, DrawsItsResyncPeriodWithinATenth) {
+  for (const auto& [drawn, period] : std::map<double, Duration>{{0.0, 9s}, {0.25, 9500ms}, {0.5, 10s}}) {
+    InformerOptions options = paged({.resync = 10s});
+    options.reflector.random = [drawn = drawn] { return drawn; };
+    const auto clock = std::make_shared<ManualClock>();
+    const auto runner = std::make_shared<detail::JobRunner>(clock, 0);
+    const auto source = std::make_shared<ScriptedSource>();
+    Informer informer(
+        {.resource = {"", "v1", "ConfigMap", "configmaps"}, .source = source, .runner = runner, .log = {}},
+        options);
+    const auto notes = std::make_shared<Notes>();
+    informer.add_handler(notes, {.delivery = Delivery::direct});
+    informer.start();
+    const auto pass = [&](Duration time) {
+      clock->advance(time);
+      while (runner->pump() > 0) continue;
+      return notes->now().size();
+    };
+    pass(0s);
+    source->next().answer(list_of({{.name = "a", .version = "1"}}, "10"));
+    EXPECT_EQ(pass(0s), 2u);
+    source->next().open();
+    EXPECT_EQ(pass(period - 1ns), 2u) << drawn;
+    EXPECT_EQ(pass(1ns), 3u) << drawn;
+    EXPECT_EQ(notes->now().back(), "updated a@1 from 1");
+    EXPECT_EQ(pass(period - 1ns), 3u) << drawn;
+    EXPECT_EQ(pass(1ns), 4u) << "the period is drawn once";
+  }
+}
+
 TEST(InformerConcurrency, ManyInformersShareOneThread) {
   auto clock = std::make_shared<ManualClock>();
   auto runner = std::make_shared<detail::JobRunner>(clock, 1);

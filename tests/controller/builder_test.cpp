@@ -307,7 +307,7 @@ TEST_F(WatchedCache, AResyncTellsEverythingAgainAfterWhatIsLive) {
     EXPECT_FALSE(generation_changed()(event));
     return true;
   };
-  begin(owner_controller(look), {.resync = 1h});
+  begin(owner_controller(look), {.reflector = {.random = [] { return 0.5; }}, .resync = 1h});
   EXPECT_THAT(reconciled, ElementsAre("owner-of-a", "owner-of-b"));
   pass(59min);
   EXPECT_THAT(reconciled, SizeIs(2));
@@ -602,7 +602,7 @@ TEST_F(WatchedCache, EachClauseHasItsResync) {
             {.when = [](const ObjectEvent&) { return false; }})
             .watches<Secret>(to("-often"), {.field_selector = "metadata.name=a", .resync = 10min})
             .watches<Secret>(to("-never"), {.field_selector = "metadata.name=b", .resync = Duration::zero()}),
-        {.resync = 15min});
+        {.reflector = {.random = [] { return 0.5; }}, .resync = 15min});
   pass(1s);
   EXPECT_THAT(reconciled, ::testing::UnorderedElementsAre("a-often", "b-never"));
   reconciled.clear();

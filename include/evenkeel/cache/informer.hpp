@@ -57,8 +57,9 @@ struct InformerOptions {
   WireForm form = WireForm::whole;
   Projection projection = {};  ///< For WireForm::projected; Cache::informer<T>() adds that of T.
   /// Period after which all objects are delivered again as updates without a change (ObjectEvent::resync),
-  /// counted from the first list. Zero: never. Sends no request. A shared informer uses the value of its
-  /// first declaration.
+  /// counted from the first list. Each informer draws its period within 10 % of this value, so that informers
+  /// do not resync together. Zero: never. Sends no request. A shared informer uses the value of its first
+  /// declaration.
   Duration resync = Duration::zero();
   bool index_owners = true;  ///< Index objects by owner, for fast lists by owner.
   /// If true, the cache may restrict the informer to a part of the namespaces; see Cache::select(). For
