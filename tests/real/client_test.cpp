@@ -3,25 +3,38 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <future>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <evenkeel/api/bytes.hpp>
 #include <evenkeel/api/kinds/apps.hpp>
 #include <evenkeel/api/kinds/core.hpp>
 #include <evenkeel/api/patch.hpp>
 #include <evenkeel/client/client.hpp>
 #include <evenkeel/client/discovery.hpp>
+#include <evenkeel/client/flow_control.hpp>
 #include <evenkeel/client/resource_client.hpp>
 #include <evenkeel/client/subresources.hpp>
 #include <evenkeel/client/watch.hpp>
+#include <evenkeel/http/event_loop.hpp>
+#include <evenkeel/testing/log_recorder.hpp>
 
 #include "../api/random_pod.hpp"
 #include "../client/widget.hpp"
+#include "../http/certificates.hpp"
+#include "../http/loop_driver.hpp"
+#include "../http/scripted_server.hpp"
 #include "../support/await.hpp"
 #include "real_environment.hpp"
 
@@ -37,7 +50,6 @@ using ek::tests::Gadget;
 using ek::tests::Widget;
 using ek::tests::WidgetStatus;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 class RealClient : public ::testing::Test {
  protected:
@@ -267,6 +279,9 @@ TEST_F(RealClient, BindsAndEvictsPods) {
   client_.run(ek::calls::bind(key, "no-such-node"));
   EXPECT_EQ((*client_.resource(pods).get(key))["spec"]["nodeName"], ek::Json("no-such-node"));
   EXPECT_EQ(error_code([&] { client_.run(ek::calls::bind(key, "another")); }), 409);
+  client_.resource(pods).remove(key, {.grace_period_seconds = 7});
+  EXPECT_EQ(client_.resource(pods).get(key)->body().at({"metadata", "deletionGracePeriodSeconds"}),
+            ek::Json(7));
   client_.with({.dry_run = true}).run(ek::calls::evict(key, {.grace_period_seconds = 0}));
   EXPECT_TRUE(client_.resource(pods).find(key));
   client_.run(ek::calls::evict(key, {.grace_period_seconds = 0}));
@@ -310,6 +325,206 @@ TEST_F(RealClient, ReadsMetadataOnly) {
   ASSERT_TRUE(event);
   EXPECT_EQ(event->object->kind(), "PartialObjectMetadata");
   EXPECT_EQ((*event->object)["metadata"]["annotations"]["seen"], ek::Json("yes"));
+}
+
+TEST_F(RealClient, CompletesCallsWithoutBlocking) {
+  constexpr int count = 40;
+  std::atomic<int> created = 0, over = 0;
+  for (int i = 0; i < count; ++i) {
+    client_.start(ek::calls::create(config_map("m" + std::to_string(i))), [&](auto outcome) {
+      created += outcome.ok() ? 1 : 0;
+      ++over;
+    });
+  }
+  await("the creations", [&] { return over == count; });
+  EXPECT_EQ(created, count);
+  const auto result_of = [&]<class T>(ek::ApiCall<T> call) {
+    const auto promise = std::make_shared<std::promise<ek::Outcome<T>>>();
+    client_.start(std::move(call),
+                  [promise](ek::Outcome<T> outcome) { promise->set_value(std::move(outcome)); });
+    return promise->get_future().get();
+  };
+  const ek::ObjectKey key{namespace_, "m7"};
+  EXPECT_EQ(
+      result_of(ek::calls::list<ConfigMap>({.namespace_ = namespace_, .page_size = 15})).value().items.size(),
+      std::size_t{count});
+  const auto read = result_of(ek::calls::get<ConfigMap>(key)).value();
+  const auto edit = [](ConfigMap& map) { map.data["a"] = "2"; };
+  EXPECT_EQ(result_of(ek::calls::patch(read, edit)).value()->data.at("a"), "2");
+  EXPECT_EQ(result_of(ek::calls::apply(config_map("m7", "3"))).value()->data.at("a"), "3");
+  EXPECT_TRUE(result_of(ek::calls::remove<ConfigMap>(key)).ok());
+  EXPECT_FALSE(result_of(ek::calls::find<ConfigMap>(key)).value());
+  auto missing = result_of(ek::calls::get<ConfigMap>(key));
+  EXPECT_EQ(error_code([&] { missing.value(); }), 404);
+
+  const auto seen = std::make_shared<std::promise<std::string>>();
+  const auto watch = ek::start_watch<ConfigMap>(
+      client_, {.namespace_ = namespace_, .field_selector = "metadata.name=m8"},
+      {.on_event = [seen](auto event) { seen->set_value(event.value().object->metadata.name); },
+       .on_end = {}});
+  EXPECT_EQ(seen->get_future().get(), "m8");
+  watch->cancel();
+}
+
+/// A list of a version that does not exist yet: the server waits three seconds for it.
+constexpr const char* far_ahead = "9000000000000000000";
+
+TEST_F(RealClient, CallsEndWithTheirDeadlineAndTheirStopToken) {
+  const ek::ListOptions waiting{
+      .namespace_ = namespace_, .resource_version = far_ahead, .resource_version_match = "NotOlderThan"};
+  try {
+    client_.with({.timeout = 50ms}).list<ConfigMap>(waiting);
+    FAIL() << "it was answered";
+  } catch (const ek::TransportError& error) {
+    EXPECT_EQ(error.code(), ek::TransportErrorCode::timeout);
+  }
+  std::stop_source stop;
+  std::jthread stopper([&] { stop.request_stop(); });
+  EXPECT_THROW(client_.with({.stop = stop.get_token()}).list<ConfigMap>(waiting), ek::Cancelled);
+}
+
+/// A webhook that answers the first two creations of an object "busy" with 503 and 429 and a Retry-After.
+class BusyWebhook {
+ public:
+  BusyWebhook(const ek::Client& client, const std::string& namespace_) : client_(client), name_(namespace_) {
+    ek::Json document = ek::Json::parse(R"({"apiVersion": "admissionregistration.k8s.io/v1",
+      "kind": "ValidatingWebhookConfiguration", "webhooks": [{"name": "busy.evenkeel.dev", "sideEffects": "None",
+        "admissionReviewVersions": ["v1"], "rules": [{"apiGroups": [""], "apiVersions": ["v1"],
+          "operations": ["CREATE"], "resources": ["configmaps"]}]}]})");
+    ek::Json& webhook = document["webhooks"][0];
+    const ek::Json label = ek::Json::object({{"kubernetes.io/metadata.name", name_}});
+    webhook["namespaceSelector"]["matchLabels"] = label;
+    webhook["clientConfig"]["url"] = server_.url() + "/";
+    webhook["clientConfig"]["caBundle"] = ek::Bytes(authority_.pem()).base64();
+    document["metadata"]["name"] = name_;
+    client_.resource(kind).create(ek::DynamicObject(document));
+  }
+  ~BusyWebhook() { client_.resource(kind).remove({"", name_}); }
+  BusyWebhook(const BusyWebhook&) = delete;
+  BusyWebhook& operator=(const BusyWebhook&) = delete;
+
+  int calls(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    return calls_[name];
+  }
+
+ private:
+  static inline const ek::ResourceId kind{"admissionregistration.k8s.io", "v1",
+                                          "ValidatingWebhookConfiguration", "validatingwebhookconfigurations",
+                                          ek::Scope::cluster};
+
+  static ek::tests::ScriptedServerOptions options(const ek::tests::Authority& authority) {
+    const ek::tests::Pem pem = authority.issue_server("IP:127.0.0.1");
+    return {.cert = pem.cert, .key = pem.key};
+  }
+  std::string answer_to(const ek::Json& review) {
+    ek::Json answer = ek::Json::parse(R"({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"})");
+    answer["response"]["uid"] = review.at({"request", "uid"});
+    const std::lock_guard lock(mutex_);
+    const std::string name = review.at({"request", "name"}).string_or("");
+    const int call = ++calls_[name];
+    const bool allowed = name != "busy" || call > 2;
+    answer["response"]["allowed"] = allowed;
+    if (!allowed) {
+      answer["response"]["status"] =
+          ek::Json::object({{"code", call == 1 ? 503 : 429},
+                            {"message", "come back"},
+                            {"details", ek::Json::object({{"retryAfterSeconds", 1}})}});
+    }
+    return answer.dump();
+  }
+
+  const ek::Client client_;
+  const std::string name_;
+  std::mutex mutex_;
+  std::map<std::string, int> calls_;
+  const ek::tests::Authority authority_{"busy"};
+  ek::tests::ScriptedServer server_{[this](ek::tests::Connection& connection) {
+                                      while (const auto request = connection.read_request())
+                                        connection.respond(200, answer_to(ek::Json::parse(request->body)),
+                                                           "Content-Type: application/json\r\n");
+                                    },
+                                    options(authority_)};
+};
+
+TEST_F(RealClient, ComesBackWhenTheServerAsksForIt) {
+  BusyWebhook webhook(client_, namespace_);
+  int tries = 0;
+  await("the webhook", [&] {
+    const std::string name = "try-" + std::to_string(tries++);
+    client_.create(config_map(name));
+    return webhook.calls(name) > 0;
+  });
+  EXPECT_EQ(error_code([&] { client_.with({.max_retries = 0}).create(config_map("busy")); }), 503);
+  EXPECT_EQ(client_.create(config_map("busy"))->metadata.name, "busy");
+  EXPECT_EQ(webhook.calls("busy"), 3) << "a write, too, was repeated after 429 with Retry-After";
+}
+
+TEST_F(RealClient, ADeletionDoesWithOwnedObjectsWhatItIsTold) {
+  const auto create_pair = [&](const std::string& name) {
+    const auto owner = client_.create(config_map(name));
+    ConfigMap owned = config_map(name + "-owned");
+    owned.metadata.owner_references = {{.api_version = "v1",
+                                        .kind = "ConfigMap",
+                                        .name = name,
+                                        .uid = owner->metadata.uid,
+                                        .block_owner_deletion = true}};
+    client_.create(owned);
+    return owner;
+  };
+  const auto is_there = [&](const char* name) {
+    return static_cast<bool>(client_.find<ConfigMap>({namespace_, name}));
+  };
+  client_.remove(*create_pair("a"), {.propagation = ek::Propagation::orphan});
+  await("the end of the owner", [&] { return !is_there("a"); });
+  EXPECT_TRUE(client_.get<ConfigMap>({namespace_, "a-owned"})->metadata.owner_references.empty());
+  client_.remove(*create_pair("b"), {.propagation = ek::Propagation::foreground});
+  await("the end of the other owner", [&] { return !is_there("b"); });
+  EXPECT_FALSE(is_there("b-owned")) << "it went first";
+}
+
+TEST_F(RealClient, WaitsForItsOwnRate) {
+  const auto slow = std::make_shared<ek::FlowControl>(ek::TokenBucket({.tokens = 1, .per = 1h, .burst = 2}));
+  const ek::Client client(environment().config(), {.timeout = 5s, .flow_control = slow});
+  const auto get = [&](const ek::Client& one) { return one.get<ek::Namespace>({"", namespace_}); };
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(get(client));
+  EXPECT_THROW(get(client), ek::TransportError) << "the next token comes in an hour";
+  EXPECT_TRUE(get(client.with({.without_flow_control = true})));
+}
+
+TEST_F(RealClient, ALoopOfTheProgramDrivesItWithoutAThread) {
+  client_.create(config_map("before"));
+  const std::size_t threads = ek::tests::thread_count();
+  const auto loop = std::make_shared<ek::EventLoop>();
+  const ek::Client client(environment().config(), {.event_loop = loop});
+  std::vector<std::string> seen;
+  const auto watch = ek::start_watch<ConfigMap>(
+      client, {.namespace_ = namespace_},
+      {.on_event = [&](auto event) { seen.push_back(event.value().object->metadata.name); }, .on_end = {}});
+  ek::tests::drive_until(*loop, [&] { return seen.size() == 1; });
+  client.start(ek::calls::create(config_map("after")),
+               [](const auto& outcome) { EXPECT_TRUE(outcome.ok()); });
+  ek::tests::drive_until(*loop, [&] { return seen.size() == 2; });
+  EXPECT_THAT(seen, ElementsAre("before", "after"));
+  EXPECT_EQ(ek::tests::thread_count(), threads);
+  watch->cancel();
+}
+
+TEST_F(RealClient, LogsAWarningOfTheServerOnce) {
+  const auto log = std::make_shared<ek::testing::LogRecorder>();
+  const ek::Client client(environment().config(), {.log = ek::Log(log)});
+  const ek::ResourceClient maps = client.resource(ek::ResourceId(ConfigMap::resource));
+  for (const char* name : {"a", "b"}) {
+    ek::DynamicObject map(ek::ResourceId(ConfigMap::resource), namespace_, name);
+    map["colour"] = "red";
+    maps.create(map);
+  }
+  EXPECT_EQ(log->lines_with("colour").size(), 1U) << ::testing::PrintToString(log->lines());
+  ek::DynamicObject other(ek::ResourceId(ConfigMap::resource), namespace_, "c");
+  other["shape"] = "round";
+  maps.create(other);
+  EXPECT_EQ(log->lines_with("unknown field").size(), 2U)
+      << "another message: " << ::testing::PrintToString(log->lines());
 }
 
 TEST_F(RealClient, RequestsDoNotGoIntoTheConnectionOfAWatch) {
