@@ -327,6 +327,7 @@ TEST_F(CurlTransportTlsConcurrency, StreamsShareAuthoritiesWhileTheyAreReplaced)
   {
     const auto transport = transport_to(server, {.tls = {.ca_file = path}, .tls_reload = 0s});
     std::vector<std::thread> workers;
+    workers.reserve(threads);
     for (int t = 0; t < threads; ++t) {
       workers.emplace_back([&] {
         for (int i = 0; i < each; ++i) {
