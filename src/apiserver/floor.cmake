@@ -7,7 +7,7 @@ set(apiserver_sources)
 
 # Texts and their formats: pure functions, independent of resources.
 list(APPEND apiserver_sources
-  text/block_yaml.cpp text/certificate_text.cpp text/formats.cpp text/go_json.cpp text/identity.cpp text/ip_address.cpp text/json_path.cpp text/json_problem.cpp text/member_path.cpp
+  text/address_formats.cpp text/block_yaml.cpp text/certificate_text.cpp text/formats.cpp text/go_json.cpp text/identity.cpp text/ip_address.cpp text/json_path.cpp text/json_problem.cpp text/member_path.cpp text/quantity_text.cpp
   text/regular_expression.cpp text/time_zone.cpp text/timestamps.cpp text/url.cpp text/yaml_document.cpp)
 
 # Schemas of kinds: defaulting, pruning, validation, CEL.

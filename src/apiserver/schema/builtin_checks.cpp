@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "apiserver/schema/name_rules.hpp"
-#include "apiserver/text/formats.hpp"
+#include "apiserver/text/address_formats.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -20,7 +20,7 @@ bool is_empty(const Json& value) {
 }
 
 bool is_address(std::string_view text) {
-  return has_format(std::string(text), "ipv4") || has_format(std::string(text), "ipv6");
+  return is_ip_address(text);
 }
 
 std::string indexed(const std::string& path, std::size_t index) {

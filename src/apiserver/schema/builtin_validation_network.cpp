@@ -6,7 +6,7 @@
 
 #include "apiserver/schema/builtin_checks.hpp"
 #include "apiserver/schema/name_rules.hpp"
-#include "apiserver/text/formats.hpp"
+#include "apiserver/text/address_formats.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -16,19 +16,28 @@ namespace {
 constexpr std::string_view range_text = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
 
 bool is_range(const Json& text) {
-  return has_format(text.string_or(""), "cidr");
+  const std::string range = text.string_or("");
+  return is_sloppy_cidr(range) && is_address(std::string_view(range).substr(0, range.find('/')));
 }
 
-/// Returns true if the address of a valid range has bits outside of the prefix.
-bool has_host_bits(const std::string& range) {
-  const std::size_t slash = range.find('/');
-  const std::string address = range.substr(0, slash);
+/// The parts of a valid range.
+struct Range {
+  explicit Range(const std::string& text)
+      : v6(text.find(':') != std::string::npos), prefix(std::stoul(text.substr(text.find('/') + 1))) {
+    inet_pton(v6 ? AF_INET6 : AF_INET, text.substr(0, text.find('/')).c_str(), bytes.data());
+  }
+  bool bit(std::size_t at) const { return (bytes[at / 8] & (0x80 >> (at % 8))) != 0; }
+
+  bool v6;
+  std::size_t prefix;
   std::array<unsigned char, 16> bytes{};
-  const bool v6 = address.find(':') != std::string::npos;
-  if (inet_pton(v6 ? AF_INET6 : AF_INET, address.c_str(), bytes.data()) != 1) return false;
-  const std::size_t bits = v6 ? 128 : 32;
-  for (std::size_t bit = std::stoul(range.substr(slash + 1)); bit < bits; ++bit)
-    if ((bytes[bit / 8] & (0x80 >> (bit % 8))) != 0) return true;
+};
+
+/// Returns true if the address of a valid range has bits outside of the prefix.
+bool has_host_bits(const std::string& text) {
+  const Range range(text);
+  for (std::size_t at = range.prefix; at < (range.v6 ? 128U : 32U); ++at)
+    if (range.bit(at)) return true;
   return false;
 }
 

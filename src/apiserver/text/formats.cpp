@@ -4,14 +4,19 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
-#include <vector>
 
+#include "apiserver/text/address_formats.hpp"
 #include "apiserver/text/regular_expression.hpp"
+#include "apiserver/text/timestamps.hpp"
+#include "base/ascii.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -19,74 +24,21 @@ namespace apiserver {
 
 namespace {
 
+namespace ascii = evenkeel::detail::ascii;
+
 std::string without_hyphens(std::string_view format) {
   std::string result(format);
   std::erase(result, '-');
   return result;
 }
 
-bool is_digit(char letter) {
-  return letter >= '0' && letter <= '9';
-}
-
 /// Parses `text` as a decimal number of at most `limit`.
 std::optional<std::uint32_t> number(std::string_view text, std::uint32_t limit) {
-  if (text.empty() || text.size() > 9 || !std::all_of(text.begin(), text.end(), is_digit))
+  if (text.empty() || text.size() > 9 || !std::all_of(text.begin(), text.end(), ascii::is_digit))
     return std::nullopt;
   std::uint32_t value = 0;
   for (const char digit : text) value = value * 10 + static_cast<std::uint32_t>(digit - '0');
   return value <= limit ? std::optional(value) : std::nullopt;
-}
-
-std::vector<std::string_view> split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t place = text.find(at);
-    parts.push_back(text.substr(0, place));
-    if (place == std::string_view::npos) return parts;
-    text.remove_prefix(place + 1);
-  }
-}
-
-bool is_ipv4(std::string_view text) {
-  const auto parts = split(text, '.');
-  return parts.size() == 4 && std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
-           return number(part, 255) && (part.size() == 1 || part[0] != '0');
-         });
-}
-
-bool is_ipv6(std::string_view text) {
-  const std::size_t gap = text.find("::");
-  if (gap != std::string_view::npos && text.find("::", gap + 1) != std::string_view::npos) return false;
-  std::size_t groups = 0;
-  const auto side = [&](std::string_view part, bool last) {
-    if (part.empty()) return true;
-    const auto pieces = split(part, ':');
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      if (last && i + 1 == pieces.size() && is_ipv4(pieces[i])) {
-        groups += 2;
-        continue;
-      }
-      const auto hexadecimal = [](char letter) {
-        return is_digit(letter) || ((letter | 32) >= 'a' && (letter | 32) <= 'f');
-      };
-      if (pieces[i].empty() || pieces[i].size() > 4 ||
-          !std::all_of(pieces[i].begin(), pieces[i].end(), hexadecimal))
-        return false;
-      ++groups;
-    }
-    return true;
-  };
-  if (gap == std::string_view::npos) return side(text, true) && groups == 8;
-  return side(text.substr(0, gap), false) && side(text.substr(gap + 2), true) && groups < 8;
-}
-
-bool is_cidr(std::string_view text) {
-  const std::size_t slash = text.rfind('/');
-  if (slash == std::string_view::npos) return false;
-  const std::string_view address = text.substr(0, slash);
-  const std::string_view bits = text.substr(slash + 1);
-  return (is_ipv4(address) && number(bits, 32)) || (is_ipv6(address) && number(bits, 128));
 }
 
 /// A string literal as a template argument.
@@ -114,49 +66,96 @@ bool is_date(std::string_view text) {
   return day <= days[month - 1] + (leap && month == 2 ? 1U : 0U);
 }
 
+/// Everything after a second "t" is ignored, as in the source.
 bool is_date_time(std::string_view text) {
-  return text.size() > 11 && is_date(text.substr(0, 10)) &&
-         matches<
-             "^[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:([0-5][0-9]|60)([.][0-9]+)?([Zz]|[+-]([01][0-9]|2[0-3]):"
-             "?[0-5][0-9])$">(text.substr(10));
+  const std::string lower = ascii::lower(text);
+  const std::size_t place = lower.find('t');
+  if (place == std::string::npos || !is_date(lower.substr(0, place))) return false;
+  const std::string_view time = std::string_view(lower).substr(place + 1);
+  return matches<"^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](.[0-9]+)?(z|[+-][0-9]{2}:[0-9]{2})$">(
+      time.substr(0, time.find('t')));
 }
 
+/// Returns true for a unit in words or in short: "s", "sec", "seconds".
+bool is_duration_unit(std::string_view unit) {
+  return matches<"^(ns|us|µs|ms|s|m|h|hr|d|w|wk|(nano|micro|milli|sec|min|hour|day|week).*)$">(
+      ascii::lower(unit));
+}
+
+/// Accepts durations of Go, and any text with an amount and a unit: "1.5 days", "2 weeks".
+/// Source: strfmt ParseDuration.
 bool is_duration(std::string_view text) {
-  return matches<
-             "^[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)(ns|us|µs|μs|ms|s|m|h)(([0-9]+([.][0-9]*)?|[.][0-9]+)"
-             "(ns|us|µs|μs|ms|s|m|h))*$">(text) ||
-         text == "0" ||
-         matches<
-             "^([0-9]+) *(ns|nano|nanosecond|us|µs|micro|microsecond|ms|milli|millisecond|s|sec|second|m|min|"
-             "minute|h|hr|hour|d|day|w|wk|week)s?$">(text);
+  if (duration_problem(std::string(text)).empty()) return true;
+  static const RegularExpression amounts("[0-9]+\\s*[A-Za-zµ]+");
+  bool found = false;
+  bool small = true;
+  amounts.each_match(text, [&](const RegularExpression::Match& match) {
+    const std::string_view amount = text.substr(match.place, match.size);
+    const std::size_t digits = amount.find_first_not_of("0123456789");
+    std::int64_t number = 0;
+    small = std::from_chars(amount.data(), amount.data() + digits, number).ec == std::errc();
+    found = found || is_duration_unit(amount.substr(amount.find_first_not_of(" \t\n\f\r", digits)));
+    return small;
+  });
+  return found && small;
 }
 
 bool is_base64(std::string_view text) {
-  return text.size() % 4 == 0 && matches<"^[A-Za-z0-9+/]*={0,2}$">(text);
+  return matches<"^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$">(text);
 }
 
+/// Source: strfmt HostnamePattern.
 bool is_hostname(std::string_view text) {
-  return text.size() <= 255 && matches<
-                                   "^[a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
-                                   "([.][a-zA-Z0-9]([a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*[.]?$">(text);
+  if (text.size() > 255 ||
+      !matches<
+          "^([a-zA-Z0-9\\p{S}\\p{L}]((-?[a-zA-Z0-9\\p{S}\\p{L}]{0,62})?)|([a-zA-Z0-9\\p{S}\\p{L}]"
+          "(([a-zA-Z0-9-\\p{S}\\p{L}]{0,61}[a-zA-Z0-9\\p{S}\\p{L}])?)(\\.)){1,}([a-zA-Z\\p{L}]){2,63})$">(
+          text))
+    return false;
+  for (; text.size() > 63; text.remove_prefix(text.find('.') + 1))
+    if (text.find('.') > 63) return false;
+  return true;
 }
 
 /// Checks the digits and check digit of an ISBN.
 bool is_isbn(std::string_view text, std::size_t wanted) {
   std::string digits;
   for (const char letter : text) {
-    if (letter == '-' || letter == ' ') continue;
-    digits += letter;
+    if (std::string_view("- \t\n\f\r").find(letter) == std::string_view::npos) digits += letter;
   }
   if (digits.size() != wanted) return false;
   int sum = 0;
   for (std::size_t i = 0; i < digits.size(); ++i) {
-    const bool ten = wanted == 10 && i == 9 && (digits[i] == 'X' || digits[i] == 'x');
-    if (!is_digit(digits[i]) && !ten) return false;
+    const bool ten = wanted == 10 && i == 9 && digits[i] == 'X';
+    if (!ascii::is_digit(digits[i]) && !ten) return false;
     const int value = ten ? 10 : digits[i] - '0';
     sum += value * (wanted == 10 ? static_cast<int>(10 - i) : (i % 2 == 0 ? 1 : 3));
   }
   return sum % (wanted == 10 ? 11 : 10) == 0;
+}
+
+/// Checks the issuer's prefix and the check digit (Luhn's). Everything but digits is ignored.
+bool is_credit_card(std::string_view text) {
+  std::string digits;
+  std::copy_if(text.begin(), text.end(), std::back_inserter(digits), ascii::is_digit);
+  if (!matches<"^(4[0-9]{12}([0-9]{3})?|5[1-5][0-9]{14}|6(011|5[0-9][0-9])[0-9]{12}|"
+               "3[47][0-9]{13}|3(0[0-5]|[68][0-9])[0-9]{11}|(2131|1800|35[0-9]{3})[0-9]{11})$">(digits))
+    return false;
+  int sum = 0;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const int value = (digits[digits.size() - 1 - i] - '0') * (i % 2 == 0 ? 1 : 2);
+    sum += value > 9 ? value - 9 : value;
+  }
+  return sum % 10 == 0;
+}
+
+/// Accepts 6, 8 or 20 bytes, with ":", "-", "." or nothing between them. Source: net ParseMAC.
+bool is_hardware_address(std::string_view text) {
+  return matches<"^([0-9a-fA-F]{12}|[0-9a-fA-F]{16}|[0-9a-fA-F]{40})$">(text) ||
+         matches<"^[0-9a-fA-F]{2}((:[0-9a-fA-F]{2}){5}|(:[0-9a-fA-F]{2}){7}|(:[0-9a-fA-F]{2}){19})$">(text) ||
+         matches<"^[0-9a-fA-F]{2}((-[0-9a-fA-F]{2}){5}|(-[0-9a-fA-F]{2}){7}|(-[0-9a-fA-F]{2}){19})$">(text) ||
+         matches<"^[0-9a-fA-F]{4}(([.][0-9a-fA-F]{4}){2}|([.][0-9a-fA-F]{4}){3}|([.][0-9a-fA-F]{4}){9})$">(
+             text);
 }
 
 bool is_short_name(std::string_view text) {
@@ -179,19 +178,16 @@ struct Format {
 
 constexpr std::array formats{
     Format{"bsonobjectid", [](std::string_view text) { return matches<"^[0-9a-fA-F]{24}$">(text); }},
-    Format{"uri",
-           [](std::string_view text) { return matches<"^([a-zA-Z][a-zA-Z0-9+.-]*:[^ ]*|/[^ ]*)$">(text); }},
-    Format{"email", [](std::string_view text) { return matches<"^([^@]* <)?[^@ <>]+@[^@ <>]+>?$">(text); }},
+    Format{"uri", is_request_uri},
+    Format{"email", is_mail_address},
     Format{"hostname", is_hostname},
-    Format{"ipv4", is_ipv4},
-    Format{"ipv6", is_ipv6},
-    Format{"cidr", is_cidr},
-    Format{"mac",
+    Format{"ipv4",
            [](std::string_view text) {
-             return matches<
-                 "^([0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){5}|[0-9a-fA-F]{2}([:-][0-9a-fA-F]{2}){7}|"
-                 "[0-9a-fA-F]{4}([.][0-9a-fA-F]{4}){2})$">(text);
+             return text.find('.') != std::string_view::npos && is_sloppy_ip_address(text);
            }},
+    Format{"ipv6", is_ipv6_address},
+    Format{"cidr", is_sloppy_cidr},
+    Format{"mac", is_hardware_address},
     Format{"uuid",
            [](std::string_view text) {
              return matches<"(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$">(text);
@@ -213,24 +209,15 @@ constexpr std::array formats{
     Format{"isbn", [](std::string_view text) { return is_isbn(text, 10) || is_isbn(text, 13); }},
     Format{"isbn10", [](std::string_view text) { return is_isbn(text, 10); }},
     Format{"isbn13", [](std::string_view text) { return is_isbn(text, 13); }},
-    Format{"creditcard",
-           [](std::string_view text) {
-             std::string digits;
-             std::copy_if(text.begin(), text.end(), std::back_inserter(digits), is_digit);
-             return matches<
-                 "^(4[0-9]{12}([0-9]{3})?|5[1-5][0-9]{14}|6(011|5[0-9][0-9])[0-9]{12}|"
-                 "3[47][0-9]{13}|3(0[0-5]|[68][0-9])[0-9]{11}|(2131|1800|35[0-9]{3})[0-9]{11})$">(digits);
-           }},
-    Format{"ssn",
-           [](std::string_view text) { return matches<"^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}$">(text); }},
+    Format{"creditcard", is_credit_card},
+    Format{"ssn", [](std::string_view text) { return matches<"^[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}$">(text); }},
     Format{"hexcolor",
            [](std::string_view text) { return matches<"^#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})$">(text); }},
     Format{"rgbcolor",
            [](std::string_view text) {
              return matches<
-                 "^rgb[(] *(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5]) *, *(0|[1-9][0-9]?|"
-                 "1[0-9][0-9]?|2[0-4][0-9]|25[0-5]) *, *(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|"
-                 "25[0-5]) *[)]$">(text);
+                 "^rgb[(](\\s*(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])\\s*,){2}"
+                 "\\s*(0|[1-9][0-9]?|1[0-9][0-9]?|2[0-4][0-9]|25[0-5])\\s*[)]$">(text);
            }},
     Format{"byte", is_base64},
     Format{"password", anything},
