@@ -22,7 +22,7 @@ list(APPEND apiserver_sources
   schema/cel_time_functions.cpp schema/cel_type.cpp schema/cel_validation.cpp schema/cel_value.cpp schema/crd_form.cpp
   schema/decode_error.cpp
   schema/defaults.cpp schema/field_error.cpp schema/metadata_validation.cpp
-  schema/name_rules.cpp schema/pruning.cpp schema/schema.cpp schema/schema_reader.cpp
+  schema/name_rules.cpp schema/pointer_fields.cpp schema/pruning.cpp schema/schema.cpp schema/schema_reader.cpp
   schema/schema_validation.cpp schema/status_error.cpp schema/strict_fields.cpp schema/structural.cpp
   schema/webhook_client.cpp)
 

@@ -2,6 +2,7 @@
 #include "apiserver/schema/pruning.hpp"
 
 #include <random>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -168,6 +169,80 @@ TEST(Canonicalize, WritesWhatGoAlwaysWritesAndTimesInItsForm) {  // scenario eve
   Json held = parse(R"({"spec": {"renewTime": "2025-01-01T00:00:00.000120Z"}})");
   canonicalize(held, *lease);
   EXPECT_EQ(held["spec"]["renewTime"], Json("2025-01-01T00:00:00.000120Z"));
+}
+
+TEST(Canonicalize, WritesQuantitiesAsGoDoes) {
+  Shapes shapes;
+  const auto of = [&](const Json& amount) {
+    Json object = parse(R"({"spec": {"containers": [{"name": "c", "resources": {"limits": {}}}], "volumes": [
+      {"name": "v", "emptyDir": {}}]}})");
+    object["spec"]["containers"][0]["resources"]["limits"]["cpu"] = amount;
+    object["spec"]["volumes"][0]["emptyDir"]["sizeLimit"] = amount;
+    canonicalize(object, *shapes.pod);
+    return std::as_const(object)["spec"]["containers"][0]["resources"]["limits"]["cpu"].as_string() + " " +
+           std::as_const(object)["spec"]["volumes"][0]["emptyDir"]["sizeLimit"].as_string();
+  };
+  // Lists of resources have no fractions of thousandths, other quantities have.
+  const std::pair<const char*, const char*> cases[] = {{"1.441", "1.441 1.441"},
+                                                       {"1E3", "1E3 1E3"},
+                                                       {"+5", "+5 +5"},
+                                                       {"5.", "5. 5."},
+                                                       {"00100", "00100 00100"},
+                                                       {" 1 ", "1 1"},
+                                                       {"1000m", "1 1"},
+                                                       {"0.5", "500m 500m"},
+                                                       {"1u", "1m 1u"},
+                                                       {"3.14159", "3142m 3141590u"},
+                                                       {"1024Ki", "1Mi 1Mi"},
+                                                       {"1025Ki", "1025Ki 1025Ki"},
+                                                       {"1.5Gi", "1536Mi 1536Mi"},
+                                                       {".", "0 0"},
+                                                       {"-", "0 0"},
+                                                       {"m", "0 0"},
+                                                       {"-1.5", "-1500m -1500m"},
+                                                       {"1E1", "10 10"},
+                                                       {"2000E", "2e21 2e21"}};
+  for (const auto& [text, stored] : cases) EXPECT_EQ(of(Json(text)), stored) << text;
+  EXPECT_EQ(of(Json(1.441)), "1.441 1.441");
+  EXPECT_EQ(of(Json(1500)), "1500 1500");
+}
+
+TEST(Canonicalize, WritesBytesInOneLine) {
+  Shapes shapes;
+  Json object =
+      parse(R"({"binaryData": {"a": "aGVs\r\nbG8=\n", "b": [1, 2], "c": [null], "d": "aGl=", "e": []}})");
+  canonicalize(object, *shapes.config_map);
+  EXPECT_EQ(object["binaryData"],
+            parse(R"({"a": "aGVsbG8=", "b": "AQI=", "c": "AA==", "d": "aGk=", "e": ""})"));
+}
+
+TEST(Canonicalize, WritesTimesInUtcAndTheZeroTimeAsNull) {
+  Shapes shapes;
+  const auto of = [&](std::string_view time) {
+    Json object = Json::object({{"firstTimestamp", time}});
+    canonicalize(object, *shapes.catalog.builtin("", "v1", "Event"));
+    return Json(std::as_const(object)["firstTimestamp"]);
+  };
+  EXPECT_EQ(of("2020-01-01T00:00:00+24:00"), Json("2019-12-31T00:00:00Z"));
+  EXPECT_EQ(of("2020-01-01T5:04:05,75Z"), Json("2020-01-01T05:04:05Z"));
+  EXPECT_EQ(of("2300-01-01T00:00:00.5Z"), Json("2300-01-01T00:00:00Z"));
+  EXPECT_EQ(of("9999-12-31T23:59:59-01:00"), Json("10000-01-01T00:59:59Z"));
+  EXPECT_EQ(of("0001-01-01T00:00:00.5Z"), Json());
+  Json held = parse(R"({"spec": {"renewTime": "0001-01-01T00:00:00.000000Z"}})");
+  canonicalize(held, *shapes.catalog.builtin("coordination.k8s.io", "v1", "Lease"));
+  EXPECT_EQ(held["spec"], parse(R"({"renewTime": null})"));
+  Json map = parse(R"({"metadata": {"creationTimestamp": "0001-01-01T00:00:00Z", "name": "a"}})");
+  canonicalize(map, *shapes.config_map);
+  EXPECT_EQ(map["metadata"], parse(R"({"name": "a"})"));
+}
+
+TEST(Canonicalize, WritesZeroForNull) {
+  Shapes shapes;
+  Json node =
+      parse(R"({"spec": {"taints": [null]}, "status": {"addresses": [{"type": null, "address": "h"}]}})");
+  canonicalize(node, *shapes.catalog.builtin("", "v1", "Node"));
+  EXPECT_EQ(node["spec"]["taints"], parse(R"([{"effect": "", "key": ""}])"));
+  EXPECT_EQ(node["status"]["addresses"], parse(R"([{"type": "", "address": "h"}])"));
 }
 
 TEST(Canonicalize, LeavesTheSpecOfCustomObjectsAlone) {

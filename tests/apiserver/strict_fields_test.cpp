@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "apiserver/merge/strategic_merge.hpp"
 #include "apiserver/schema/schema_validation.hpp"
 #include "schema_fixture.hpp"
 
@@ -74,6 +75,89 @@ TEST(DecodeError, ReadsTypeAndMetadataOfEmbeddedResources) {
   EXPECT_EQ(problem(R"({"metadata": {"labels": {"a": 1}}})"),
             R"(spec[k][1].metadata: Invalid value: {"labels":{"a":1}}: labels.a: expected a string, got 1)");
   EXPECT_EQ(problem(R"({"metadata": null, "spec": 5})"), "");
+}
+
+/// Returns the error of one value of a Pod's limit, volume or status.
+std::string pod_error(const KindSchema& pod, std::string_view text) {
+  return decode_error(parse(text), pod).value_or("");
+}
+
+TEST(DecodeError, ReadsQuantitiesAsGoDoes) {
+  Shapes shapes;
+  const auto of = [&](const Json& cpu) {
+    Json object = parse(R"({"spec": {"containers": [{"resources": {"limits": {}}}]}})");
+    object["spec"]["containers"][0]["resources"]["limits"]["cpu"] = cpu;
+    return decode_error(object, *shapes.pod).value_or("");
+  };
+  for (const char* good : {"1", "1.5", "2Gi", "1e3", "1E3", "12E", "-1", "+5", " 1 ", ".", "-", "e3", "m",
+                           "5.", ".5", "00100", "1e-4", "1n"})
+    EXPECT_EQ(of(Json(good)), "") << good;
+  for (const char* bad : {"", "1K", "500mi", "1ki", "12e", "1Mi1", "1m1", "1..5", "1.5.", "1 GB", "1gi",
+                          "0x10", "1e3Mi", "1e-+5", "1e", "1i", "1nu", "\t1", "1_000"})
+    EXPECT_EQ(of(Json(bad)),
+              "spec.containers[0].resources.limits.cpu: expected a quantity (100m, 1.5, 2Gi), got " +
+                  Json(bad).dump());
+  EXPECT_EQ(of(Json(1.5)), "");
+  EXPECT_EQ(of(Json(true)),
+            "spec.containers[0].resources.limits.cpu: expected a quantity (100m, 1.5, 2Gi), got true");
+  EXPECT_EQ(of(Json::array()),
+            "spec.containers[0].resources.limits.cpu: expected a quantity (100m, 1.5, 2Gi), got an array");
+}
+
+TEST(DecodeError, ReadsTimesThatExist) {
+  Shapes shapes;
+  const auto of = [&](const std::string& time) {
+    return pod_error(*shapes.pod, R"({"status": {"startTime": ")" + time + R"("}})");
+  };
+  for (const char* good : {"2020-02-29T00:00:00Z", "2020-01-01T5:04:05Z", "2020-01-01T00:00:00.5+24:00",
+                           "2020-01-01T00:00:00,5Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59-01:00",
+                           "2020-01-01T00:00:00-23:60"})
+    EXPECT_EQ(of(good), "") << good;
+  for (const char* bad : {"2020-13-01T00:00:00Z", "2021-02-29T00:00:00Z", "2020-01-00T00:00:00Z",
+                          "2020-01-01T24:00:00Z", "2020-01-01T23:60:00Z", "2020-01-01T23:59:60Z",
+                          "2020-01-01T00:00:00+25:00", "2020-01-01T00:00:00+23:61", "2020-01-01T00:00:00.Z",
+                          "2020-01-01T00:00:00+0100", "2020-01-01t00:00:00Z", "2020-1-01T00:00:00Z", ""})
+    EXPECT_EQ(of(bad),
+              "status.startTime: expected a time (2006-01-02T15:04:05Z), got \"" + std::string(bad) + "\"");
+}
+
+TEST(DecodeError, ReadsBytesFromLinesAndLists) {
+  Shapes shapes;
+  const auto of = [&](std::string_view value) {
+    return decode_error(parse(R"({"binaryData": {"k": )" + std::string(value) + "}}"), *shapes.config_map)
+        .value_or("");
+  };
+  for (const char* good : {R"("aGVs\nbG8=")", R"("aGVs\r\nbG8=\n")", R"("aGk\n=")", R"("aGl=")", R"("")",
+                           "[1, 255]", "[null]", "[]", "null"})
+    EXPECT_EQ(of(good), "") << good;
+  EXPECT_EQ(of(R"("aGVs bG8=")"), R"(binaryData.k: expected base64, got "aGVs bG8=")");
+  EXPECT_EQ(of(R"("aGk")"), R"(binaryData.k: expected base64, got "aGk")");
+  EXPECT_EQ(of("[256]"), "binaryData.k: expected a string, got an array");
+  EXPECT_EQ(of("5"), "binaryData.k: expected a string, got 5");
+}
+
+TEST(DecodeError, ReadsIntegersOf32BitsOrTexts) {
+  Shapes shapes;
+  const auto budget = shapes.catalog.builtin("policy", "v1", "PodDisruptionBudget");
+  const auto of = [&](std::string_view value) {
+    return decode_error(parse(R"({"spec": {"minAvailable": )" + std::string(value) + "}}"), *budget)
+        .value_or("");
+  };
+  for (const char* good : {"80", "-2147483648", "2147483647", "\"\"", "\"80%\"", "null"})
+    EXPECT_EQ(of(good), "");
+  for (const char* bad : {"80.5", "2147483648", "-2147483649", "true"})
+    EXPECT_EQ(of(bad),
+              "spec.minAvailable: expected an integer of 32 bits or a string, got " + std::string(bad));
+  EXPECT_FALSE(of("80.0").empty());
+}
+
+TEST(ConvertIntegers, WrapAndLoseEmptyFractions) {
+  Shapes shapes;
+  Json object = parse(R"({"spec": {"replicas": 4294967298, "minReadySeconds": 80.0, "paused": true,
+    "progressDeadlineSeconds": 1.5, "strategy": {"rollingUpdate": {"maxSurge": 2.0, "maxUnavailable": 2147483648}}}})");
+  convert_integers(object, shapes.deployment->root());
+  EXPECT_EQ(object, parse(R"({"spec": {"replicas": 2, "minReadySeconds": 80, "paused": true,
+    "progressDeadlineSeconds": 1.5, "strategy": {"rollingUpdate": {"maxSurge": 2, "maxUnavailable": 2147483648}}}})"));
 }
 
 TEST(DecodeError, NamesFieldTypeAndValue) {  // scenario create-wrong-type

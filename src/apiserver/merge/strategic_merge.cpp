@@ -347,7 +347,8 @@ Json go_integer(const Json& value, std::string_view format) {
 }  // namespace
 
 void convert_integers(Json& value, const Schema& schema) {
-  if (value.is_number() && schema.type == SchemaType::integer) value = go_integer(value, schema.format);
+  const bool integral = schema.type == SchemaType::integer || schema.type == SchemaType::int_or_string;
+  if (value.is_number() && integral) value = go_integer(value, schema.format);
   if (value.is_array() && schema.items != nullptr)
     for (Json& item : value.as_array()) convert_integers(item, *schema.items);
   if (!value.is_object() || schema.opaque) return;

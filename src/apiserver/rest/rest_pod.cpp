@@ -26,7 +26,7 @@ http::Response created() {
 }
 
 /// Replaces the condition of the same type.
-void set_condition(Json& body, Json condition) {
+void set_pod_condition(Json& body, Json condition) {
   Json& conditions = body["status"]["conditions"];
   if (!conditions.is_array()) conditions = Json::array();
   for (Json& present : conditions.as_array())
@@ -85,7 +85,7 @@ http::Response bind(Storage& storage, Call& call, const ResourceType& pods, cons
   body["spec"]["nodeName"] = binding.at({"target", "name"});
   merge_metadata(body["metadata"], binding["metadata"], "annotations");
   merge_metadata(body["metadata"], binding["metadata"], "labels");
-  set_condition(body, true_condition("PodScheduled", call));
+  set_pod_condition(body, true_condition("PodScheduled", call));
   if (!write_options(call, "CreateOptions").dry_run)
     storage.store.put(storage.collection(pods), std::move(body));
   return created();
@@ -179,7 +179,7 @@ void charge(Storage& storage, const Call& call, const StoredPtr& budget, bool dr
   if (dry_run) return;
   const std::int64_t left = status["disruptionsAllowed"].integer_or(0) - 1;
   body["status"]["disruptionsAllowed"] = left;
-  if (left == 0) set_condition(body, exhausted_condition(status, call.now));
+  if (left == 0) set_pod_condition(body, exhausted_condition(status, call.now));
   Json& disrupted = body["status"]["disruptedPods"];
   if (!disrupted.is_object()) disrupted = Json::object();
   disrupted[call.path.name] = timestamp(call.now);
@@ -233,7 +233,7 @@ http::Response evict(Storage& storage, Call& call) {
     condition["reason"] = "EvictionByEvictionAPI";
     condition["message"] = "Eviction API: evicting";
     Json body = storage.store.body(pod);
-    set_condition(body, std::move(condition));
+    set_pod_condition(body, std::move(condition));
     pod = storage.store.put(call.collection(), std::move(body));
     options.resource_version.reset();
   }

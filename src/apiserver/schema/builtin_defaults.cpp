@@ -25,6 +25,11 @@ void set_default(Json& object, std::string_view name, Json value) {
     object[name] = std::move(value);
 }
 
+/// Sets a member that is absent or null, and a pointer in Go: an empty string is a value.
+void set_pointer(Json& object, std::string_view name, Json value) {
+  if (std::as_const(object)[name].is_null()) object[name] = std::move(value);
+}
+
 template <class F>
 void each(Json& object, std::string_view list, F edit) {
   Json* items = object.find(list);
@@ -155,7 +160,7 @@ void default_projected(Json& projected) {
 }
 
 void default_claim_spec(Json& spec) {
-  set_default(spec, "volumeMode", "Filesystem");
+  set_pointer(spec, "volumeMode", "Filesystem");
 }
 
 void default_volume(Json& volume) {
@@ -170,9 +175,7 @@ void default_volume(Json& volume) {
     default_downward(downward);
   });
   inside(volume, "projected", default_projected);
-  inside(volume, "hostPath", [](Json& path) {
-    if (!path.contains("type")) path["type"] = "";
-  });
+  inside(volume, "hostPath", [](Json& path) { set_pointer(path, "type", ""); });
   inside(volume, "iscsi", [](Json& iscsi) { set_default(iscsi, "iscsiInterface", "default"); });
   inside(volume, "rbd", [](Json& rbd) {
     set_default(rbd, "pool", "rbd");
@@ -180,9 +183,9 @@ void default_volume(Json& volume) {
     set_default(rbd, "keyring", "/etc/ceph/keyring");
   });
   inside(volume, "azureDisk", [](Json& disk) {
-    set_default(disk, "cachingMode", "ReadWrite");
-    set_default(disk, "kind", "Shared");
-    set_default(disk, "fsType", "ext4");
+    set_pointer(disk, "cachingMode", "ReadWrite");
+    set_pointer(disk, "kind", "Shared");
+    set_pointer(disk, "fsType", "ext4");
     set_default(disk, "readOnly", false);
   });
   inside(volume, "ephemeral", [](Json& ephemeral) {
@@ -227,8 +230,8 @@ void default_template(Json& spec) {
 
 /// Sets the rolling update parameters of Deployments and DaemonSets.
 void default_rolling(Json& update, const Json& unavailable, const Json& surge) {
-  set_default(update, "maxUnavailable", unavailable);
-  set_default(update, "maxSurge", surge);
+  set_pointer(update, "maxUnavailable", unavailable);
+  set_pointer(update, "maxSurge", surge);
 }
 
 void deployment(Json& object) {
@@ -279,10 +282,14 @@ void stateful_set(Json& object) {
     member_object(strategy, "rollingUpdate");
   }
   if (std::as_const(strategy)["type"] == Json("RollingUpdate"))
-    inside(strategy, "rollingUpdate", [](Json& rolling) { set_default(rolling, "partition", 0); });
+    inside(strategy, "rollingUpdate", [](Json& rolling) {
+      set_default(rolling, "partition", 0);
+      rolling.erase("maxUnavailable");  // of a disabled feature
+    });
   Json& retention = member_object(spec, "persistentVolumeClaimRetentionPolicy");
   set_default(retention, "whenDeleted", "Retain");
   set_default(retention, "whenScaled", "Retain");
+  inside(spec, "ordinals", [](Json& ordinals) { set_default(ordinals, "start", 0); });
   each(spec, "volumeClaimTemplates", [](Json& claim) {
     claim["apiVersion"] = "v1";
     claim["kind"] = "PersistentVolumeClaim";
@@ -303,14 +310,20 @@ void daemon_set(Json& object) {
 }
 
 void default_job_spec(Json& spec) {
-  if (!spec.contains("completions") && !spec.contains("parallelism")) spec["completions"] = 1;
+  if (std::as_const(spec)["completions"].is_null() && std::as_const(spec)["parallelism"].is_null())
+    spec["completions"] = 1;
   set_default(spec, "parallelism", 1);
-  set_default(spec, "backoffLimit", spec.contains("backoffLimitPerIndex") ? 2147483647 : 6);
-  set_default(spec, "completionMode", "NonIndexed");
+  set_default(spec, "backoffLimit", std::as_const(spec)["backoffLimitPerIndex"].is_null() ? 6 : 2147483647);
+  set_pointer(spec, "completionMode", "NonIndexed");
   set_default(spec, "suspend", false);
   set_default(spec, "manualSelector", false);
-  set_default(spec, "podReplacementPolicy",
-              spec.contains("podFailurePolicy") ? "Failed" : "TerminatingOrFailed");
+  set_pointer(spec, "podReplacementPolicy",
+              std::as_const(spec)["podFailurePolicy"].is_object() ? "Failed" : "TerminatingOrFailed");
+  inside(spec, "podFailurePolicy", [](Json& policy) {
+    each(policy, "rules", [](Json& rule) {
+      each(rule, "onPodConditions", [](Json& condition) { set_default(condition, "status", "True"); });
+    });
+  });
   default_template(spec);
 }
 
@@ -366,6 +379,7 @@ void service(Json& object) {
   if (std::as_const(spec)["sessionAffinity"] == Json("ClientIP"))
     set_default(member_object(member_object(spec, "sessionAffinityConfig"), "clientIP"), "timeoutSeconds",
                 10800);
+  if (std::as_const(spec)["sessionAffinity"] == Json("None")) spec.erase("sessionAffinityConfig");
   each(spec, "ports", [](Json& port) {
     set_default(port, "protocol", "TCP");
     const Json target = std::as_const(port)["targetPort"];
@@ -373,7 +387,7 @@ void service(Json& object) {
       port["targetPort"] = Json(std::as_const(port)["port"]);
   });
   const std::string type = std::as_const(spec)["type"].string_or("");
-  if (type != "ExternalName") set_default(spec, "internalTrafficPolicy", "Cluster");
+  if (type != "ExternalName") set_pointer(spec, "internalTrafficPolicy", "Cluster");
   const bool outside = type == "ClusterIP" && !std::as_const(spec)["externalIPs"].empty();
   if (type == "NodePort" || type == "LoadBalancer" || outside)
     set_default(spec, "externalTrafficPolicy", "Cluster");
@@ -400,15 +414,23 @@ void name_space(Json& object) {
 void persistent_volume(Json& object) {
   Json& spec = member_object(object, "spec");
   set_default(spec, "persistentVolumeReclaimPolicy", "Retain");
-  set_default(spec, "volumeMode", "Filesystem");
-  inside(spec, "claimRef", [](Json& claim) { set_default(claim, "kind", "PersistentVolumeClaim"); });
-  inside(spec, "hostPath", [](Json& path) {
-    if (!path.contains("type")) path["type"] = "";
-  });
+  set_pointer(spec, "volumeMode", "Filesystem");
+  inside(spec, "hostPath", [](Json& path) { set_pointer(path, "type", ""); });
   set_default(member_object(object, "status"), "phase", "Pending");  // may move the spec
 }
 
+/// Only the newer field of a claim can refer to other sources than claims and snapshots.
+/// Source: kubernetes pkg/api/persistentvolumeclaim EnforceDataSourceBackwardsCompatibility.
+void drop_other_sources(Json& spec) {
+  const Json& source = std::as_const(spec)["dataSource"];
+  const std::string group = source["apiGroup"].string_or("");
+  const bool claim = group.empty() && source["kind"] == Json("PersistentVolumeClaim");
+  const bool snapshot = group == "snapshot.storage.k8s.io" && source["kind"] == Json("VolumeSnapshot");
+  if (std::as_const(spec)["dataSourceRef"].is_null() && !claim && !snapshot) spec.erase("dataSource");
+}
+
 void persistent_volume_claim(Json& object) {
+  drop_other_sources(member_object(object, "spec"));
   default_claim_spec(member_object(object, "spec"));
   set_default(member_object(object, "status"), "phase", "Pending");
 }
@@ -420,8 +442,8 @@ void endpoints(Json& object) {
 
 void endpoint_slice(Json& object) {
   each(object, "ports", [](Json& port) {
-    if (!port.contains("name")) port["name"] = "";
-    set_default(port, "protocol", "TCP");
+    set_pointer(port, "name", "");
+    set_pointer(port, "protocol", "TCP");
   });
 }
 
@@ -433,7 +455,7 @@ void network_policy(Json& object) {
   }
   for (const char* list : {"ingress", "egress"}) {
     each(spec, list,
-         [](Json& rule) { each(rule, "ports", [](Json& port) { set_default(port, "protocol", "TCP"); }); });
+         [](Json& rule) { each(rule, "ports", [](Json& port) { set_pointer(port, "protocol", "TCP"); }); });
   }
 }
 
@@ -450,8 +472,8 @@ Json scaling_policy(std::string_view type, int value) {
 }
 
 void default_scaling(Json& rules, Json policies) {
-  set_default(rules, "selectPolicy", "Max");
-  if (std::as_const(rules)["policies"].empty()) rules["policies"] = std::move(policies);
+  set_pointer(rules, "selectPolicy", "Max");
+  set_pointer(rules, "policies", std::move(policies));
 }
 
 void autoscaler(Json& object) {
@@ -526,14 +548,14 @@ void lease(Json& object) {
 
 void webhooks(Json& object, bool mutating) {
   each(object, "webhooks", [mutating](Json& webhook) {
-    set_default(webhook, "failurePolicy", "Fail");
-    set_default(webhook, "matchPolicy", "Equivalent");
+    set_pointer(webhook, "failurePolicy", "Fail");
+    set_pointer(webhook, "matchPolicy", "Equivalent");
     set_default(webhook, "timeoutSeconds", 10);
     if (!std::as_const(webhook)["namespaceSelector"].is_object())
       webhook["namespaceSelector"] = Json::object();
     if (!std::as_const(webhook)["objectSelector"].is_object()) webhook["objectSelector"] = Json::object();
-    if (mutating) set_default(webhook, "reinvocationPolicy", "Never");
-    each(webhook, "rules", [](Json& rule) { set_default(rule, "scope", "*"); });
+    if (mutating) set_pointer(webhook, "reinvocationPolicy", "Never");
+    each(webhook, "rules", [](Json& rule) { set_pointer(rule, "scope", "*"); });
     inside(webhook, "clientConfig", [](Json& client) {
       inside(client, "service", [](Json& backend) { set_default(backend, "port", 443); });
     });
@@ -548,16 +570,16 @@ void validating_webhooks(Json& object) {
 
 /// Sets defaults of a policy's or binding's match rules.
 void default_match(Json& match) {
-  set_default(match, "matchPolicy", "Equivalent");
+  set_pointer(match, "matchPolicy", "Equivalent");
   for (const char* name : {"namespaceSelector", "objectSelector"})
     if (!std::as_const(match)[name].is_object()) match[name] = Json::object();
   for (const char* list : {"resourceRules", "excludeResourceRules"})
-    each(match, list, [](Json& rule) { set_default(rule, "scope", "*"); });
+    each(match, list, [](Json& rule) { set_pointer(rule, "scope", "*"); });
 }
 
 void admission_policy(Json& object) {
   inside(object, "spec", [](Json& spec) {
-    set_default(spec, "failurePolicy", "Fail");
+    set_pointer(spec, "failurePolicy", "Fail");
     inside(spec, "matchConstraints", default_match);
   });
 }
@@ -567,8 +589,8 @@ void policy_binding(Json& object) {
 }
 
 void storage_class(Json& object) {
-  set_default(object, "reclaimPolicy", "Delete");
-  set_default(object, "volumeBindingMode", "Immediate");
+  set_pointer(object, "reclaimPolicy", "Delete");
+  set_pointer(object, "volumeBindingMode", "Immediate");
 }
 
 void csi_driver(Json& object) {
@@ -576,15 +598,21 @@ void csi_driver(Json& object) {
   set_default(spec, "attachRequired", true);
   set_default(spec, "podInfoOnMount", false);
   set_default(spec, "storageCapacity", false);
-  set_default(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
+  set_pointer(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
   set_default(spec, "requiresRepublish", false);
   set_default(spec, "seLinuxMount", false);
   if (std::as_const(spec)["volumeLifecycleModes"].empty())
     spec["volumeLifecycleModes"] = Json::array({"Persistent"});
 }
 
+void ingress_class(Json& object) {
+  inside(object, "spec", [](Json& spec) {
+    inside(spec, "parameters", [](Json& parameters) { set_pointer(parameters, "scope", "Cluster"); });
+  });
+}
+
 void priority_class(Json& object) {
-  set_default(object, "preemptionPolicy", "PreemptLowerPriority");
+  set_pointer(object, "preemptionPolicy", "PreemptLowerPriority");
 }
 
 void custom_resource_definition(Json& object) {
@@ -640,6 +668,7 @@ constexpr std::array kind_defaults{
     KindDefaults{"admissionregistration.k8s.io", "ValidatingAdmissionPolicyBinding", policy_binding},
     KindDefaults{"storage.k8s.io", "StorageClass", storage_class},
     KindDefaults{"storage.k8s.io", "CSIDriver", csi_driver},
+    KindDefaults{"networking.k8s.io", "IngressClass", ingress_class},
     KindDefaults{"scheduling.k8s.io", "PriorityClass", priority_class},
     KindDefaults{"apiextensions.k8s.io", "CustomResourceDefinition", custom_resource_definition},
 };

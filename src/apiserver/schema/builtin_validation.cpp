@@ -11,7 +11,8 @@
 #include "apiserver/schema/builtin_checks.hpp"
 #include "apiserver/schema/metadata_validation.hpp"
 #include "apiserver/schema/name_rules.hpp"
-#include "apiserver/text/formats.hpp"
+#include "apiserver/schema/pointer_fields.hpp"
+#include "apiserver/text/regular_expression.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -61,7 +62,7 @@ Json::Array words_of(std::string_view text) {
 
 void check_enum(const Json& value, const Schema& schema, const EnumWords* words, const std::string& path,
                 Errors& errors) {
-  if (!schema.constraints || schema.constraints->allowed.empty() || value.as_string().empty()) return;
+  if (!schema.constraints || schema.constraints->allowed.empty()) return;
   const Json::Array allowed = words ? words_of(words->words) : schema.constraints->allowed;
   if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), value) == allowed.end())
     errors.push_back(field_not_supported(path, value, allowed));
@@ -73,7 +74,8 @@ const EnumWords* words_for(const Schema& type, std::string_view field) {
   return nullptr;
 }
 
-/// Checks values of built-in enums for strings that are set. Status is not checked, as controllers write it.
+/// Checks values of built-in enums: texts that are set, items of lists, and pointers also if they are empty.
+/// Status is not checked, as controllers write it.
 void check_enums(const Json& value, const Schema& schema, const EnumWords* words, const std::string& path,
                  Errors& errors) {
   if (value.is_string()) check_enum(value, schema, words, path, errors);
@@ -85,6 +87,7 @@ void check_enums(const Json& value, const Schema& schema, const EnumWords* words
   for (const auto& [name, member] : value.as_object()) {
     const Schema* known = schema.member(name);
     if (known == nullptr || (path.empty() && (name == "status" || name == "metadata"))) continue;
+    if (member == Json("") && !is_pointer_to_text(schema, name)) continue;
     check_enums(member, *known, words_for(schema, name), path.empty() ? name : path + "." + name, errors);
   }
 }

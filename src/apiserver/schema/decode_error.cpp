@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Errors for values whose type differs from the field's, which a real server finds when it decodes them into
 // Go's structs.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include <evenkeel/api/bytes.hpp>
+
 #include "apiserver/schema/crd_form.hpp"
 #include "apiserver/schema/embedded_resources.hpp"
+#include "apiserver/schema/pruning.hpp"
 #include "apiserver/schema/schema_validation.hpp"
 #include "apiserver/text/json_problem.hpp"
-#include "apiserver/text/regular_expression.hpp"
+#include "apiserver/text/quantity_text.hpp"
+#include "apiserver/text/timestamps.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace apiserver {
 namespace {
+
+constexpr std::string_view quantity_form = "a quantity (100m, 1.5, 2Gi)";
 
 std::string_view expected_type(const Schema& schema) {
   switch (schema.type) {
@@ -31,7 +40,7 @@ std::string_view expected_type(const Schema& schema) {
     case SchemaType::object:
       return "an object";
     case SchemaType::int_or_string:
-      return "an integer or a string";
+      return is_quantity(schema) ? quantity_form : "an integer of 32 bits or a string";
     case SchemaType::any:
       break;
   }
@@ -42,6 +51,15 @@ bool fits_width(std::int64_t number, const std::string& format) {
   return format != "int32" || (number >= INT32_MIN && number <= INT32_MAX);
 }
 
+/// Returns true for a list of bytes, which Go reads like base64.
+bool is_byte_list(const Json& value, const Schema& schema) {
+  if (schema.format != "byte" || !value.is_array()) return false;
+  const Json::Array& bytes = value.as_array();
+  return std::all_of(bytes.begin(), bytes.end(), [](const Json& byte) {
+    return byte.is_null() || (byte.is_integer() && byte.as_integer() >= 0 && byte.as_integer() <= 255);
+  });
+}
+
 bool fits(const Json& value, const Schema& schema) {
   switch (schema.type) {
     case SchemaType::object:
@@ -49,7 +67,7 @@ bool fits(const Json& value, const Schema& schema) {
     case SchemaType::array:
       return value.is_array();
     case SchemaType::string:
-      return value.is_string();
+      return value.is_string() || is_byte_list(value, schema);
     case SchemaType::boolean:
       return value.is_bool();
     case SchemaType::number:
@@ -57,7 +75,9 @@ bool fits(const Json& value, const Schema& schema) {
     case SchemaType::integer:
       return value.is_integer() && fits_width(value.as_integer(), schema.format);
     case SchemaType::int_or_string:
-      return value.is_number() || value.is_string();
+      if (value.is_string()) return true;
+      return is_quantity(schema) ? value.is_number()
+                                 : value.is_integer() && fits_width(value.as_integer(), "int32");
     case SchemaType::any:
       break;
   }
@@ -66,21 +86,13 @@ bool fits(const Json& value, const Schema& schema) {
 
 /// Returns the expected form of a text with the schema's format; empty if it has that form.
 std::string_view expected_text(const std::string& text, const Schema& schema) {
-  static const RegularExpression time(
-      "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]*)?(Z|[-+]..:..)$");
-  static const RegularExpression micro_time(
-      "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}[.][0-9]{6}(Z|[-+]..:..)$");
-  static const RegularExpression quantity("^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$");
-  static const RegularExpression base64(
-      "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==)?$");
   if (schema.format == "date-time") {
     const bool micro = schema.type_name.ends_with(".MicroTime");
-    if ((micro ? micro_time : time).found_in(text)) return "";
+    if (time_text(text, micro ? TimeForm::microseconds : TimeForm::seconds)) return "";
     return micro ? "a time with microseconds (2006-01-02T15:04:05.000000Z)" : "a time (2006-01-02T15:04:05Z)";
   }
-  if (schema.type_name.ends_with("resource.Quantity"))
-    return text.empty() || quantity.found_in(text) ? "" : "a quantity (100m, 1.5, 2Gi)";
-  if (schema.format == "byte") return base64.found_in(text) ? "" : "base64";
+  if (is_quantity(schema)) return quantity_text(text, QuantityPrecision::nano) ? "" : quantity_form;
+  if (schema.format == "byte") return Bytes::from_base64(text) ? "" : "base64";
   return "";
 }
 

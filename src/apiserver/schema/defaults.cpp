@@ -37,7 +37,10 @@ bool is_zero_default(const Json& value) {
 
 void builtin_schema_defaults(Json& value, const Schema& schema) {
   if (value.is_array() && schema.items != nullptr) {
-    for (Json& item : value.as_array()) builtin_schema_defaults(item, *schema.items);
+    for (Json& item : value.as_array()) {
+      if (item.is_null()) item = schema.items->default_value.value_or(Json());  // zero, as Go decodes it
+      builtin_schema_defaults(item, *schema.items);
+    }
   }
   if (!value.is_object() || schema.opaque) return;
   for (const Property& property : schema.properties) {

@@ -5,10 +5,12 @@
 #include <array>
 #include <utility>
 
-#include <evenkeel/api/quantity.hpp>
+#include <evenkeel/api/bytes.hpp>
 
-#include "apiserver/schema/cel_time.hpp"
 #include "apiserver/schema/embedded_resources.hpp"
+#include "apiserver/schema/pointer_fields.hpp"
+#include "apiserver/text/quantity_text.hpp"
+#include "apiserver/text/timestamps.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -86,33 +88,6 @@ void drop_unset(Json& value, const Schema* schema, Unset unset) {
   for (const std::string& name : gone) value.erase(name);
 }
 
-/// Optional fields whose Go type is a pointer, so that an empty string, list or map is significant.
-bool keeps_empty(std::string_view name) {
-  static constexpr std::array names{std::string_view("storageClassName"),
-                                    std::string_view("ingressClassName"),
-                                    std::string_view("volumeAttributesClassName"),
-                                    std::string_view("appProtocol"),
-                                    std::string_view("deprecationWarning"),
-                                    std::string_view("hostnameOverride"),
-                                    std::string_view("lastVolumeAttributesClass"),
-                                    std::string_view("currentVolumeAttributesClassName"),
-                                    std::string_view("$ref"),
-                                    std::string_view("x-kubernetes-list-type"),
-                                    std::string_view("x-kubernetes-map-type"),
-                                    std::string_view("dependencies")};
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-/// Like keeps_empty(), for names that have other meanings in other types.
-bool keeps_empty_in(std::string_view type, std::string_view name) {
-  using Field = std::pair<std::string_view, std::string_view>;
-  static constexpr std::array fields{Field{"io.k8s.api.core.v1.HostPathVolumeSource", "type"},
-                                     Field{"io.k8s.api.core.v1.GRPCAction", "service"},
-                                     Field{"io.k8s.api.coordination.v1.LeaseSpec", "holderIdentity"},
-                                     Field{"io.k8s.api.discovery.v1.EndpointPort", "name"}};
-  return std::find(fields.begin(), fields.end(), Field(type, name)) != fields.end();
-}
-
 /// Optional numbers and booleans whose Go type is not a pointer: zero and false are omitted.
 bool drops_zero(std::string_view name) {
   static constexpr std::array names{std::string_view("hostNetwork"),
@@ -146,6 +121,12 @@ bool drops_zero(std::string_view name) {
                                     std::string_view("chapAuthSession"),
                                     std::string_view("sslEnabled"),
                                     std::string_view("globalDefault"),
+                                    std::string_view("deprecatedCount"),
+                                    std::string_view("number"),
+                                    std::string_view("numberAvailable"),
+                                    std::string_view("numberUnavailable"),
+                                    std::string_view("sizeBytes"),
+                                    std::string_view("updatedNumberScheduled"),
                                     std::string_view("signal"),
                                     std::string_view("preserveUnknownFields"),
                                     std::string_view("deprecated"),
@@ -165,6 +146,8 @@ bool drops_zero_in(std::string_view type, std::string_view name) {
 
 /// Fields with a name of drops_zero() that are pointers in Go.
 bool keeps_zero_in(std::string_view type, std::string_view name) {
+  if (name == "observedGeneration") return type.ends_with(".HorizontalPodAutoscalerStatus");
+  if (name == "count") return type.ends_with(".VolumeNodeResources");
   return name == "readOnly" &&
          (type.ends_with(".CSIVolumeSource") || type.ends_with(".AzureDiskVolumeSource"));
 }
@@ -172,28 +155,27 @@ bool keeps_zero_in(std::string_view type, std::string_view name) {
 bool is_left_out(const Schema& type, std::string_view name, const Json& value) {
   if (value.is_null()) return true;
   if (value.is_string())
-    return value.as_string().empty() && !keeps_empty(name) && !keeps_empty_in(type.type_name, name);
+    return value.as_string().empty() && type.member(name)->type != SchemaType::int_or_string &&
+           !is_pointer_to_text(type, name);
   if (value.is_array()) return value.empty();
   if (value.is_integer())
-    return value.as_integer() == 0 && (drops_zero(name) || drops_zero_in(type.type_name, name));
+    return value.as_integer() == 0 && (drops_zero(name) || drops_zero_in(type.type_name, name)) &&
+           !keeps_zero_in(type.type_name, name);
   return value.is_bool() && !value.as_bool() && drops_zero(name) && !keeps_zero_in(type.type_name, name);
 }
 
-bool is_quantity(const Schema& schema) {
-  return schema.type_name.ends_with("resource.Quantity");
-}
-
 /// Converts quantities to the form that a real server stores: "1000m" is "1", 0.5 is "500m".
-void canonicalize_quantity(Json& value) {
+void canonicalize_quantity(Json& value, QuantityPrecision precision) {
   const std::string text = value.is_string() ? value.as_string() : value.is_null() ? "0" : value.dump();
-  if (const std::optional<Quantity> amount = Quantity::parse(text)) value = Json(amount->str());
+  if (std::optional<std::string> form = quantity_text(text, precision)) value = Json(std::move(*form));
 }
 
 void canonicalize_value(Json& value, const Schema& schema);
 
 void canonicalize_fields(Json& object, const Schema& schema) {
   for (const Property& property : schema.properties) {
-    const bool present = object.contains(property.name);
+    const Json* given = std::as_const(object).find(property.name);
+    const bool present = given != nullptr && !given->is_null();
     if (!present && property.schema->always_written) object[property.name] = Json::object();
     if (!present && (schema.is_required(property.name) || property.schema->written_when_unset))
       object[property.name] = property.schema->default_value.value_or(Json());
@@ -203,51 +185,61 @@ void canonicalize_fields(Json& object, const Schema& schema) {
     const Schema* member = schema.member(name);
     if (member == nullptr) continue;
     if (value.is_null() && member->always_written) value = Json::object();
+    if (is_quantity(*member) && schema.property(name) == nullptr) {
+      canonicalize_quantity(value, QuantityPrecision::milli);
+      continue;
+    }
+    const bool given = !value.is_null();
     canonicalize_value(value, *member);
+    // Go writes a pointer to a time even if the time is zero.
+    const bool zero_time = given && value.is_null() && name != "creationTimestamp";
     if (member->type == SchemaType::any && member->type_name.ends_with(".JSON") && !value.is_null()) continue;
     if (schema.property(name) == nullptr) {
-      if (value.is_null() && is_quantity(*member)) canonicalize_quantity(value);
       if (value.is_null() && member->type == SchemaType::string) value = Json("");
       continue;
     }
     const bool empty_map =
-        value.is_object() && value.empty() && member->additional != nullptr && !keeps_empty(name);
+        value.is_object() && value.empty() && member->additional != nullptr && name != "dependencies";
     const bool optional = !schema.is_required(name) && !member->always_written && !member->written_when_unset;
     if (member->written_when_unset && value.is_array() && value.empty()) value = Json();
-    if (optional && (is_left_out(schema, name, value) || empty_map)) gone.push_back(name);
+    if (optional && !zero_time && (is_left_out(schema, name, value) || empty_map)) gone.push_back(name);
   }
   for (const std::string& name : gone) object.erase(name);
 }
 
-/// Converts times to Go's form: whole seconds, or six digits of a second, in UTC.
-void canonicalize_time(Json& value, bool micro) {
-  const auto moment = parse_timestamp(value.as_string());
-  if (!moment) return;
-  constexpr std::int64_t per_second = 1'000'000'000;
-  const std::int64_t rest = (*moment % per_second + per_second) % per_second;
-  std::string text = timestamp_text(*moment - rest);
-  if (micro) {
-    std::string digits = std::to_string(rest / 1000);
-    text.insert(text.size() - 1, "." + std::string(6 - digits.size(), '0') + digits);
-  }
-  value = Json(std::move(text));
+/// Converts bytes, which may be a list of numbers or base64 in several lines, to base64.
+void canonicalize_bytes(Json& value) {
+  std::optional<Bytes> bytes = Bytes();
+  if (value.is_string()) bytes = Bytes::from_base64(value.as_string());
+  std::string listed;
+  if (value.is_array())
+    for (const Json& byte : value.as_array()) listed += static_cast<char>(byte.integer_or(0));
+  if (bytes) value = Json(value.is_array() ? Bytes(listed).base64() : bytes->base64());
 }
 
 void canonicalize_value(Json& value, const Schema& schema) {
-  if (is_quantity(schema) && !value.is_null()) canonicalize_quantity(value);
+  if (is_quantity(schema) && !value.is_null()) canonicalize_quantity(value, QuantityPrecision::nano);
   if (schema.opaque) return;
-  if (value.is_string() && schema.format == "date-time")
-    canonicalize_time(value, schema.type_name.ends_with(".MicroTime"));
+  if (value.is_string() && schema.format == "date-time") {
+    const bool micro = schema.type_name.ends_with(".MicroTime");
+    const auto text = time_text(value.as_string(), micro ? TimeForm::microseconds : TimeForm::seconds);
+    if (text) value = text->empty() ? Json() : Json(*text);
+  }
+  if ((value.is_string() || value.is_array()) && schema.format == "byte") canonicalize_bytes(value);
   if (value.is_object() && schema.type == SchemaType::object) canonicalize_fields(value, schema);
   if (value.is_array() && schema.items != nullptr) {
     for (Json& item : value.as_array()) {
-      if (item.is_null() && schema.items->type == SchemaType::string) item = Json("");
+      if (item.is_null()) item = schema.items->default_value.value_or(Json());
       canonicalize_value(item, *schema.items);
     }
   }
 }
 
 }  // namespace
+
+bool is_quantity(const Schema& schema) {
+  return schema.type_name.ends_with("resource.Quantity");
+}
 
 std::vector<std::string> prune(Json& object, const KindSchema& kind, Unset unset) {
   Pruner pruner(kind.built_in);

@@ -18,6 +18,8 @@ enum class Unset : bool {
   dropped,  ///< The field is not set.
   kept,     ///< They stay for the validation to reject, as a real server does for applied objects.
 };
+/// Returns true for the built-in type of amounts of resources.
+bool is_quantity(const Schema& schema);
 
 /// Removes every member that the schema does not specify and returns the paths of the removed ones:
 /// "spec.parts[0].colour"; those in the metadata of custom kinds come last. Idempotent. Metadata of custom
