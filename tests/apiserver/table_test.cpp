@@ -110,6 +110,34 @@ TEST_F(Tables, ShowBuiltinKindsAsKubectlDoes) {
             R"(["n","2025-01-01T00:09:15Z"])");
 }
 
+TEST_F(Tables, OfBindingsNameTheNamespaceOfAccounts) {
+  EXPECT_EQ(cells("rbac.authorization.k8s.io/v1", "rolebindings",
+                  R"({"metadata": {"name": "b"}, "roleRef": {"kind": "Role", "name": "r"}, "subjects": [
+    {"kind": "ServiceAccount", "name": "a"}, {"kind": "ServiceAccount", "name": "b", "namespace": "n"},
+    {"kind": "User", "name": "u"}]})"),
+            R"(["b","Role/r","<unknown>","u","","/a, n/b"])");
+}
+
+TEST_F(Tables, OfStorageAndAdmission) {
+  EXPECT_EQ(
+      cells(
+          "storage.k8s.io/v1", "csidrivers",
+          R"({"metadata": {"name": "d"}, "spec": {"attachRequired": false, "volumeLifecycleModes": ["Persistent",
+    "Ephemeral"], "tokenRequests": [{"audience": "a"}, {"audience": "b"}]}})"),
+      R"(["d",false,false,false,"a,b",false,"Persistent,Ephemeral","<unknown>"])");
+  EXPECT_EQ(cells("storage.k8s.io/v1", "csidrivers", R"({"metadata": {"name": "d"}, "spec": {}})"),
+            R"(["d",true,false,false,"<unset>",false,"<none>","<unknown>"])");
+  EXPECT_EQ(
+      cells(
+          "admissionregistration.k8s.io/v1", "validatingadmissionpolicies",
+          R"({"metadata": {"name": "p"}, "spec": {"validations": [{}], "paramKind": {"apiVersion": "g/v1", "kind":
+    "K"}}})"),
+      R"(["p",1,"g/v1/K","<unknown>"])");
+  EXPECT_EQ(cells("admissionregistration.k8s.io/v1", "validatingadmissionpolicybindings",
+                  R"({"metadata": {"name": "b"}, "spec": {"policyName": "p", "paramRef": {"name": "x"}}})"),
+            R"(["b","p","*/x","<unknown>"])");
+}
+
 TEST_F(Tables, TellTheStateOfPods) {
   const auto status = [&](std::string_view rest) {
     const Json made = table(

@@ -254,8 +254,9 @@ Json::Array role_binding(const Json& object, WallTime now) {
     for (std::size_t i = 0; i < object["subjects"].size(); ++i) {
       const Json& subject = object["subjects"][i];
       if (subject["kind"].string_or("") != kind) continue;
-      const std::string space = subject["namespace"].string_or("");
-      text += (text.empty() ? "" : ", ") + (space.empty() ? "" : space + "/") + subject["name"].string_or("");
+      const bool account = kind == "ServiceAccount";
+      text += (text.empty() ? "" : ", ") + (account ? subject["namespace"].string_or("") + "/" : "") +
+              subject["name"].string_or("");
     }
     return Json(text);
   };
@@ -405,6 +406,78 @@ Json::Array certificate_request(const Json& object, WallTime now) {
           Json(certificate_state(object["status"]))};
 }
 
+/// Joins strings of a list, or one member of each object in it.
+std::string joined_list(const Json& list, const char* member) {
+  std::string text;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    text += (i == 0 ? "" : ",") + (member == nullptr ? list[i] : list[i][member]).string_or("");
+  return text;
+}
+
+Json::Array csi_driver(const Json& object, WallTime now) {
+  const Json& spec = object["spec"];
+  const std::string modes = joined_list(spec["volumeLifecycleModes"], nullptr);
+  return {name_of(object),
+          Json(spec["attachRequired"].bool_or(true)),
+          Json(spec["podInfoOnMount"].bool_or(false)),
+          Json(spec["storageCapacity"].bool_or(false)),
+          Json(spec["tokenRequests"].is_null() ? "<unset>" : joined_list(spec["tokenRequests"], "audience")),
+          Json(spec["requiresRepublish"].bool_or(false)),
+          Json(modes.empty() ? "<none>" : modes),
+          Json(age_of(object, now))};
+}
+
+Json::Array csi_node(const Json& object, WallTime now) {
+  return {name_of(object), size_of(object["spec"]["drivers"]), Json(age_of(object, now))};
+}
+
+Json::Array volume_attachment(const Json& object, WallTime now) {
+  const Json& spec = object["spec"];
+  return {name_of(object),
+          Json(spec["attacher"].string_or("")),
+          Json(spec["source"]["persistentVolumeName"].string_or("")),
+          Json(spec["nodeName"].string_or("")),
+          Json(object["status"]["attached"].bool_or(false)),
+          Json(age_of(object, now))};
+}
+
+Json::Array volume_attributes_class(const Json& object, WallTime now) {
+  return {name_of(object), object["driverName"], Json(age_of(object, now))};
+}
+
+Json::Array admission_policy(const Json& object, WallTime now) {
+  const Json& spec = object["spec"];
+  const Json& kind = spec["paramKind"];
+  const bool mutating = object["kind"] == Json("MutatingAdmissionPolicy");
+  return {
+      name_of(object), size_of(spec[mutating ? "mutations" : "validations"]),
+      Json(kind.is_null() ? "<unset>" : kind["apiVersion"].string_or("") + "/" + kind["kind"].string_or("")),
+      Json(age_of(object, now))};
+}
+
+Json::Array policy_binding(const Json& object, WallTime now) {
+  const Json& parameter = object["spec"]["paramRef"];
+  const std::string name = parameter["name"].string_or("");
+  return {name_of(object), object["spec"]["policyName"],
+          Json(name.empty() ? "<unset>" : text_or(parameter["namespace"], "*") + "/" + name),
+          Json(age_of(object, now))};
+}
+
+Json::Array service_cidr(const Json& object, WallTime now) {
+  return {name_of(object), Json(joined_list(object["spec"]["cidrs"], nullptr)), Json(age_of(object, now))};
+}
+
+Json::Array ip_address(const Json& object, WallTime) {
+  const Json& parent = object["spec"]["parentRef"];
+  std::string text = parent.is_null() ? "<none>" : "";
+  for (const char* part : {"resource", "group", "namespace", "name"}) {
+    const std::string value = parent[part].string_or("");
+    if (value.empty()) continue;
+    text += std::string(text.empty() ? "" : part == std::string_view("group") ? "." : "/") + value;
+  }
+  return {name_of(object), Json(text)};
+}
+
 struct Rows {
   std::string_view resource;
   TableCells cells;
@@ -445,6 +518,16 @@ constexpr std::array known_rows{
     Rows{"validatingwebhookconfigurations", webhook_configuration},
     Rows{"resourcequotas", resource_quota},
     Rows{"certificatesigningrequests", certificate_request},
+    Rows{"csidrivers", csi_driver},
+    Rows{"csinodes", csi_node},
+    Rows{"volumeattachments", volume_attachment},
+    Rows{"volumeattributesclasses", volume_attributes_class},
+    Rows{"validatingadmissionpolicies", admission_policy},
+    Rows{"validatingadmissionpolicybindings", policy_binding},
+    Rows{"mutatingadmissionpolicies", admission_policy},
+    Rows{"mutatingadmissionpolicybindings", policy_binding},
+    Rows{"servicecidrs", service_cidr},
+    Rows{"ipaddresses", ip_address},
 };
 
 }  // namespace
