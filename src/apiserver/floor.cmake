@@ -15,7 +15,8 @@ list(APPEND apiserver_sources
   schema/builtin_checks.cpp schema/builtin_data.cpp schema/builtin_defaults.cpp schema/builtin_validation.cpp
   schema/builtin_validation_access.cpp schema/builtin_validation_container.cpp
   schema/builtin_validation_network.cpp schema/builtin_validation_pod.cpp
-  schema/builtin_validation_resources.cpp schema/builtin_validation_service.cpp
+  schema/builtin_validation_resources.cpp schema/builtin_validation_scaling.cpp
+  schema/builtin_validation_service.cpp
   schema/builtin_validation_storage.cpp schema/builtin_warnings.cpp schema/cel.cpp schema/cel_check.cpp
   schema/cel_format.cpp schema/cel_kubernetes.cpp schema/cel_library.cpp schema/cel_lists.cpp schema/cel_network.cpp
   schema/cel_operators.cpp schema/cel_parser.cpp schema/cel_strings.cpp schema/cel_time.cpp

@@ -227,7 +227,7 @@ TEST_F(BuiltinValidation, OfWhatMayNotChange) {
 TEST_F(BuiltinValidation, OfNamesTypesAndNumbers) {
   EXPECT_EQ(of("", "ConfigMap", R"({"data": {"a b": ""}})").substr(0, 60),
             "FieldValueInvalid data[a b]: Invalid value: \"a b\": a valid c");
-  EXPECT_EQ(of("", "Service", R"({"spec": {"type": "Odd", "ports": [{"port": 80}]}})"),
+  EXPECT_EQ(of("", "Service", R"({"spec": {"type": "Odd", "ports": [{"port": 80, "targetPort": 80}]}})"),
             "FieldValueNotSupported spec.type: Unsupported value: \"Odd\": supported values: \"ClusterIP\", "
             "\"ExternalName\", \"LoadBalancer\", \"NodePort\"\n");
   EXPECT_EQ(of("", "Service", R"({"spec": {"type": "ClusterIP"}})"),

@@ -7,7 +7,9 @@
 #include <string>
 #include <utility>
 
+#include "apiserver/request/request_body.hpp"
 #include "apiserver/text/timestamps.hpp"
+#include "apiserver/text/yaml_document.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
@@ -176,8 +178,15 @@ void protect_attributes(Storage&, Call&, Json& object) {
   add_finalizer(object, "kubernetes.io/vac-protection");
 }
 
+/// Returns true if a request to create an object gives it no labels.
+bool gives_no_labels(const Call& call) {
+  const Json body = call.request.method == http::Method::patch ? parse_yaml(call.request.body)
+                                                               : parse_body(call, call.type->kind);
+  return body.at({"metadata", "labels"}).empty();
+}
+
 /// A Job selects the pods that carry its uid.
-void label_job(Storage&, Call&, Json& job) {
+void label_job(Storage&, Call& call, Json& job) {
   if (std::as_const(job)["spec"]["manualSelector"].bool_or(false)) return;
   const Json uid = std::as_const(job)["metadata"]["uid"];
   const Json name = std::as_const(job)["metadata"]["name"];
@@ -190,7 +199,11 @@ void label_job(Storage&, Call&, Json& job) {
         if (!labels.contains(prefix + std::string(key))) labels[prefix + std::string(key)] = value;
     }
   };
-  const bool unlabelled = std::as_const(job)["metadata"]["labels"].empty();
+  // A Job without labels has those of its template, also those that are added here.
+  const Json& labels = std::as_const(job)["metadata"]["labels"];
+  const bool unlabelled =
+      labels.empty() ||
+      (labels == std::as_const(job).at({"spec", "template", "metadata", "labels"}) && gives_no_labels(call));
   Json& spec = job["spec"];
   add(spec["template"]["metadata"]);
   if (unlabelled)

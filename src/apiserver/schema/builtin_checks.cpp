@@ -55,7 +55,7 @@ void check_port_name(const std::string& name, const std::string& field, Errors& 
   const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
   const auto is_allowed = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '-'; };
   if (name.size() > 15) refuse("must be no more than 15 characters");
-  if (!std::all_of(name.begin(), name.end(), is_allowed))
+  if (name.empty() || !std::all_of(name.begin(), name.end(), is_allowed))
     refuse("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)");
   if (std::none_of(name.begin(), name.end(), is_letter)) refuse("must contain at least one letter (a-z)");
   if (name.find("--") != std::string::npos) refuse("must not contain consecutive hyphens");
@@ -72,6 +72,29 @@ void check_port(const Json& port, const std::string& field, Errors& errors) {
 void check_not_negative(const Json& value, const std::string& field, Errors& errors) {
   if (value.is_integer() && value.as_integer() < 0)
     errors.push_back(field_invalid(field, value, "must be greater than or equal to 0"));
+}
+
+void check_path_segment(const Json& name, const std::string& field, Errors& errors) {
+  const std::string text = name.string_or("");
+  add_all(field, text, name_problems(text, NameRule::path_segment), errors);
+}
+
+bool is_whole(const Quantity& amount) {
+  // Larger amounts do not fit into thousandths, and have no fractions in practice.
+  const Quantity limit(std::int64_t{9'000'000'000'000'000});
+  return amount > limit || -amount > limit || amount.milli_value() % 1000 == 0;
+}
+
+bool is_negative(const Json& quantity) {
+  return amount_of(quantity) < Quantity();
+}
+bool is_not_positive(const Json& quantity) {
+  return amount_of(quantity) <= Quantity();
+}
+
+Quantity amount_of(const Json& quantity) {
+  const std::string text = quantity.is_string() ? quantity.as_string() : quantity.dump();
+  return Quantity::parse(text).value_or(Quantity());
 }
 
 void check_immutable(const Json& value, const Json& old, const std::string& field, Errors& errors) {

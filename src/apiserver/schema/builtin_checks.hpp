@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <evenkeel/api/json.hpp>
+#include <evenkeel/api/quantity.hpp>
 
 #include "apiserver/schema/schema.hpp"
 
@@ -42,6 +43,14 @@ void check_port_name(const std::string& name, const std::string& field, Errors& 
 /// Checks a port number or port name.
 void check_port(const Json& port, const std::string& field, Errors& errors);
 void check_not_negative(const Json& value, const std::string& field, Errors& errors);
+/// Checks the names of an object that another one refers to.
+void check_path_segment(const Json& name, const std::string& field, Errors& errors);
+/// Reads a quantity, which may be a number; null is 0.
+Quantity amount_of(const Json& quantity);
+/// Returns true for amounts without a fraction.
+bool is_whole(const Quantity& amount);
+bool is_negative(const Json& quantity);
+bool is_not_positive(const Json& quantity);
 /// Checks that `value` equals `old`, which must not be null.
 void check_immutable(const Json& value, const Json& old, const std::string& field, Errors& errors);
 /// Checks that the value is one of `allowed`, in the order in which a real server lists them.
@@ -93,6 +102,10 @@ void check_slice(const Json& object, const Json& old, Errors& errors);
 void check_node(const Json& object, const Json& old, Errors& errors);
 void check_config_map(const Json& object, const Json& old, Errors& errors);
 void check_secret(const Json& object, const Json& old, Errors& errors);
+void check_ingress_class(const Json& object, const Json& old, Errors& errors);
+void check_quota(const Json& object, const Json& old, Errors& errors);
+void check_limit_range(const Json& object, const Json& old, Errors& errors);
+void check_autoscaler(const Json& object, const Json& old, Errors& errors);
 
 }  // namespace apiserver::checks
 }  // namespace v0

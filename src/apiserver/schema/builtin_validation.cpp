@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <set>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "apiserver/schema/builtin_checks.hpp"
@@ -42,6 +44,10 @@ constexpr std::array enum_words{
     EnumWords{"apps.v1.DeploymentStrategy", "type", ""},
     EnumWords{"core.v1.Toleration", "operator", "Equal Exists"},
     EnumWords{"core.v1.ResourceQuotaSpec", "scopes", ""},
+    EnumWords{"core.v1.ScopedResourceSelectorRequirement", "operator", ""},
+    EnumWords{"core.v1.ScopedResourceSelectorRequirement", "scopeName", ""},
+    EnumWords{"core.v1.NodeSelectorRequirement", "operator", ""},
+    EnumWords{"core.v1.TopologySpreadConstraint", "whenUnsatisfiable", ""},
     EnumWords{"core.v1.PersistentVolumeClaimSpec", "accessModes", ""},
     EnumWords{"core.v1.PersistentVolumeSpec", "accessModes", ""},
     EnumWords{"storage.v1.StorageClass", "reclaimPolicy", ""},
@@ -236,6 +242,11 @@ void check_replication_controller(const Json& object, const Json&, Errors& error
                                      "activeDeadlineSeconds in ReplicationController is not Supported"));
 }
 
+void check_pod_template(const Json& object, const Json&, Errors& errors) {
+  check_labels(object.at({"template", "metadata", "labels"}), "template.labels", errors);
+  check_pod_spec(object["template"]["spec"], "template.spec", errors);
+}
+
 /// Formats a strategy like Go's %v of its struct; `rolling` is the formatted rollingUpdate.
 std::string printed_strategy(const Json& strategy, const std::string& rolling) {
   return "{\"Type\":" + strategy["type"].dump() + ",\"RollingUpdate\":" + rolling + "}";
@@ -245,17 +256,36 @@ std::string printed_partition(const Json& rolling) {
   return "{\"Partition\":" + rolling["partition"].dump() + ",\"MaxUnavailable\":null}";
 }
 
+bool is_percentage(const Json& share) {
+  static const RegularExpression form("^[0-9]+%$");
+  return share.is_string() && form.found_in(share.as_string());
+}
+
+/// Returns the number of a percentage, or of an integer; 0 for other texts, as in the source.
+std::int64_t share_of(const Json& share) {
+  if (!share.is_string()) return share.integer_or(0);
+  std::string_view digits = share.as_string();
+  if (is_percentage(share)) digits.remove_suffix(1);
+  if (digits.starts_with('+')) digits.remove_prefix(1);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (end != digits.data() + digits.size()) return 0;
+  return error == std::errc::result_out_of_range ? INT64_MAX : number;
+}
+
 /// Checks a number or a percentage. Source: kubernetes apps validation ValidatePositiveIntOrPercent.
 void check_share(const Json& share, const std::string& field, Errors& errors) {
   if (!share.is_string()) return check_not_negative(share, field, errors);
-  const std::string& text = share.as_string();
-  const std::string digits = text.substr(0, text.size() - (text.empty() ? 0 : 1));
-  if (!text.ends_with('%') || digits.empty() || digits.find_first_not_of("0123456789") != std::string::npos)
+  if (!is_percentage(share))
     errors.push_back(
         field_invalid(field, share,
                       "a valid percent string must be a numeric string followed by an ending '%' "
                       "(e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')"));
-  else if (digits.size() > 3 || std::stoi(digits) > 100)
+}
+
+/// Source: kubernetes apps validation IsNotMoreThan100Percent.
+void check_part(const Json& share, const std::string& field, Errors& errors) {
+  if (is_percentage(share) && share_of(share) > 100)
     errors.push_back(field_invalid(field, share, "must not be greater than 100%"));
 }
 
@@ -276,12 +306,12 @@ void check_deployment_strategy(const Json& strategy, Errors& errors) {
                       "spec.strategy"});
     return;
   }
-  const auto is_zero = [](const Json& share) { return share == Json(0) || share == Json("0%"); };
-  if (is_zero(rolling["maxSurge"]) && is_zero(rolling["maxUnavailable"]))
-    errors.push_back(field_invalid(at + ".maxUnavailable", rolling["maxUnavailable"],
-                                   "may not be 0 when `maxSurge` is 0"));
-  check_share(rolling["maxUnavailable"], at + ".maxUnavailable", errors);
+  const Json& unavailable = rolling["maxUnavailable"];
+  check_share(unavailable, at + ".maxUnavailable", errors);
   check_share(rolling["maxSurge"], at + ".maxSurge", errors);
+  if (share_of(unavailable) == 0 && share_of(rolling["maxSurge"]) == 0)
+    errors.push_back(field_invalid(at + ".maxUnavailable", unavailable, "may not be 0 when `maxSurge` is 0"));
+  check_part(unavailable, at + ".maxUnavailable", errors);
 }
 
 void check_deployment(const Json& object, const Json& old, Errors& errors) {
@@ -317,7 +347,9 @@ void check_stateful_set(const Json& object, const Json& old, Errors& errors) {
       errors.push_back({"FieldValueInvalid",
                         "Invalid value: " + printed + ": only allowed for updateStrategy 'RollingUpdate'",
                         "spec.updateStrategy.rollingUpdate"});
-  } else if (strategy.is_object() && strategy["type"] != Json("RollingUpdate")) {
+  } else if (strategy["type"] == Json("RollingUpdate")) {
+    check_not_negative(rolling["partition"], "spec.updateStrategy.rollingUpdate.partition", errors);
+  } else if (strategy.is_object()) {
     errors.push_back(
         {"FieldValueInvalid",
          "Invalid value: " + printed_strategy(strategy, printed) + ": must be 'RollingUpdate' or 'OnDelete'",
@@ -361,12 +393,15 @@ void check_daemon_set(const Json& object, const Json& old, Errors& errors) {
     return;
   }
   const std::string at = "spec.updateStrategy.rollingUpdate.";
-  const bool unavailable = strategy["rollingUpdate"]["maxUnavailable"] != Json(0);
-  const bool surge = strategy["rollingUpdate"]["maxSurge"] != Json(0);
+  const Json& rolling = strategy["rollingUpdate"];
+  for (const auto check : {check_share, check_part})
+    for (const char* name : {"maxUnavailable", "maxSurge"}) check(rolling[name], at + name, errors);
+  const bool unavailable = share_of(rolling["maxUnavailable"]) != 0;
+  const bool surge = share_of(rolling["maxSurge"]) != 0;
   if (!unavailable && !surge)
     errors.push_back(field_required(at + "maxUnavailable", "cannot be 0 when maxSurge is 0"));
   if (unavailable && surge)
-    errors.push_back(field_invalid(at + "maxSurge", strategy["rollingUpdate"]["maxSurge"],
+    errors.push_back(field_invalid(at + "maxSurge", rolling["maxSurge"],
                                    "may not be set when maxUnavailable is non-zero"));
 }
 
@@ -463,12 +498,81 @@ Json fixed_template(const Json& spec, bool suspended) {
   return pod;
 }
 
+void check_exit_codes(const Json& codes, const std::string& here, Errors& errors) {
+  const Json& values = codes["values"];
+  if (is_empty(codes["operator"]))
+    errors.push_back(field_required(here + ".operator", "valid values: [\"In\" \"NotIn\"]"));
+  if (is_empty(values))
+    errors.push_back(field_invalid(here + ".values", values, "at least one value is required"));
+  bool ordered = true;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::int64_t value = values[i].integer_or(0);
+    if (codes["operator"] == Json("In") && value == 0)
+      errors.push_back(
+          field_invalid(indexed(here + ".values", i), Json(0), "must not be 0 for the In operator"));
+    for (std::size_t j = 0; j < i; ++j)
+      if (values[j] == values[i]) {
+        errors.push_back(field_duplicate(indexed(here + ".values", i), values[i]));
+        break;
+      }
+    ordered = ordered && (i == 0 || values[i - 1].integer_or(0) <= value);
+  }
+  if (!ordered) errors.push_back(field_invalid(here + ".values", values, "must be ordered"));
+}
+
+/// Source: kubernetes batch validation validatePodFailurePolicyRule.
+void check_failure_rule(const Json& rule, const std::string& here, Errors& errors) {
+  static const Json::Array statuses = {Json("False"), Json("True"), Json("Unknown")};
+  if (is_empty(rule["action"]))
+    errors.push_back(
+        field_required(here + ".action", "valid values: [\"Count\" \"FailIndex\" \"FailJob\" \"Ignore\"]"));
+  const Json& codes = rule["onExitCodes"];
+  const Json& conditions = rule["onPodConditions"];
+  if (codes.is_object()) check_exit_codes(codes, here + ".onExitCodes", errors);
+  for (std::size_t i = 0; i < conditions.size(); ++i) {
+    const std::string at = indexed(here + ".onPodConditions", i);
+    const std::string type = conditions[i]["type"].string_or("");
+    add_all(at + ".type", type, qualified_name_problems(type), errors);
+    check_one_of(conditions[i]["status"], at + ".status", statuses, errors);
+  }
+  if (codes.is_object() && !is_empty(conditions))
+    errors.push_back({"FieldValueInvalid",
+                      "Invalid value: specifying both OnExitCodes and OnPodConditions is not supported",
+                      here});
+  if (!codes.is_object() && is_empty(conditions))
+    errors.push_back({"FieldValueInvalid",
+                      "Invalid value: specifying one of OnExitCodes and OnPodConditions is required", here});
+}
+
+/// Checks the parts of a Job's spec that are not its template.
+void check_job_spec(const Json& spec, const std::string& path, Errors& errors) {
+  for (const char* name : {"parallelism", "completions", "activeDeadlineSeconds", "backoffLimit",
+                           "ttlSecondsAfterFinished", "backoffLimitPerIndex", "maxFailedIndexes"})
+    check_not_negative(spec[name], path + "." + name, errors);
+  if (spec["completionMode"] == Json("Indexed") && spec["completions"].is_null())
+    errors.push_back(field_required(path + ".completions", "when completion mode is Indexed"));
+  const Json& rules = spec["podFailurePolicy"]["rules"];
+  for (std::size_t i = 0; i < rules.size(); ++i)
+    check_failure_rule(rules[i], indexed(path + ".podFailurePolicy.rules", i), errors);
+}
+
+/// Pods of an indexed Job are named after it. Source: kubernetes batch validation ValidateJob.
+void check_indexed_name(const Json& job, Errors& errors) {
+  const Json& spec = job["spec"];
+  const std::int64_t count = spec["completions"].integer_or(0);
+  if (spec["completionMode"] != Json("Indexed") || count <= 0) return;
+  const Json name(job["metadata"]["name"].string_or(""));
+  const std::string last = name.as_string() + "-" + std::to_string(count - 1);
+  if (!name_problems(last, NameRule::dns_label).empty())
+    errors.push_back(
+        field_invalid("metadata.name", name, "will not able to create pod with invalid DNS label: " + last));
+}
+
 void check_job(const Json& object, const Json& old, Errors& errors) {
   const Json& spec = object["spec"];
   check_generated_selector(object, errors);
-  for (const char* name :
-       {"parallelism", "completions", "backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished"})
-    check_not_negative(spec[name], std::string("spec.") + name, errors);
+  check_job_spec(spec, "spec", errors);
+  check_indexed_name(object, errors);
   check_labels(spec.at({"template", "metadata", "labels"}), "spec.template.labels", errors);
   check_pod_spec(spec["template"]["spec"], "spec.template.spec", errors);
   const Json& restart = spec.at({"template", "spec", "restartPolicy"});
@@ -506,14 +610,21 @@ void check_schedule(const std::string& schedule, Errors& errors) {
   if (count != 5) refuse("expected exactly 5 fields, found " + std::to_string(count) + ": [" + fields + "]");
 }
 
-void check_quota(const Json& object, const Json&, Errors& errors) {
-  static const Json::Array known = words_of(
-      "BestEffort CrossNamespacePodAffinity NotBestEffort NotTerminating PriorityClass Terminating "
-      "VolumeAttributesClass");
-  const Json& scopes = object["spec"]["scopes"];
-  for (std::size_t i = 0; i < scopes.size(); ++i)
-    if (std::find(known.begin(), known.end(), scopes[i]) == known.end())
-      errors.push_back(field_invalid("spec.scopes", scopes, "unsupported scope"));
+/// Checks the form of a time zone's name; the controllers look it up. Source: kubernetes batch validation
+/// validateTimeZone.
+void check_time_zone(const Json& zone, Errors& errors) {
+  static const RegularExpression form("^[A-Za-z_][A-Za-z0-9_+-]*(/[A-Za-z0-9_+][A-Za-z0-9_+-]*)*$");
+  static const RegularExpression local("(?i)^local$");
+  const std::string field = "spec.timeZone";
+  if (!zone.is_string()) return;
+  const std::string& name = zone.as_string();
+  if (name.empty())
+    errors.push_back(field_invalid(field, zone, "timeZone must be nil or non-empty string"));
+  else if (local.found_in(name))
+    errors.push_back(field_invalid(
+        field, zone, "timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones"));
+  else if (!form.found_in(name))
+    errors.push_back(field_invalid(field, zone, "unknown time zone " + name));
 }
 
 void check_cron_job(const Json& object, const Json&, Errors& errors) {
@@ -522,6 +633,7 @@ void check_cron_job(const Json& object, const Json&, Errors& errors) {
     errors.push_back(field_required("spec.schedule"));
   else
     check_schedule(spec["schedule"].as_string(), errors);
+  check_time_zone(spec["timeZone"], errors);
   for (const char* name : {"startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit"})
     check_not_negative(spec[name], std::string("spec.") + name, errors);
   if (const std::string name = object.at({"metadata", "name"}).string_or(""); name.size() > 52)
@@ -532,10 +644,7 @@ void check_cron_job(const Json& object, const Json&, Errors& errors) {
                                     "valid values: \"OnFailure\", \"Never\""));
   check_labels(object.at({"spec", "jobTemplate", "spec", "template", "metadata", "labels"}),
                "spec.jobTemplate.spec.template.labels", errors);
-  for (const char* name :
-       {"parallelism", "completions", "backoffLimit", "activeDeadlineSeconds", "ttlSecondsAfterFinished"})
-    check_not_negative(object.at({"spec", "jobTemplate", "spec", name}),
-                       std::string("spec.jobTemplate.spec.") + name, errors);
+  check_job_spec(object.at({"spec", "jobTemplate", "spec"}), "spec.jobTemplate.spec", errors);
   check_pod_spec(object.at({"spec", "jobTemplate", "spec", "template", "spec"}),
                  "spec.jobTemplate.spec.template.spec", errors);
 }
@@ -565,25 +674,10 @@ void check_namespace(const Json& object, const Json& old, Errors& errors) {
                                        : "may only be 'Active' if `deletionTimestamp` is empty"));
 }
 
-void check_autoscaler(const Json& object, const Json&, Errors& errors) {
-  const Json& spec = object["spec"];
-  const std::int64_t least = spec["minReplicas"].integer_or(1);
-  const std::int64_t most = spec["maxReplicas"].integer_or(0);
-  if (least < 1)
-    errors.push_back(field_invalid("spec.minReplicas", Json(least), "must be greater than or equal to 1"));
-  if (most < 1) errors.push_back(field_required("spec.maxReplicas", "must be set and greater than 0"));
-  if (most < least)
-    errors.push_back(
-        field_invalid("spec.maxReplicas", Json(most), "must be greater than or equal to `minReplicas`"));
-  const Json& target = spec["scaleTargetRef"];
-  for (const char* name : {"kind", "name"})
-    if (is_empty(target[name])) errors.push_back(field_required(std::string("spec.scaleTargetRef.") + name));
-}
-
 void check_budget(const Json& object, const Json&, Errors& errors) {
   const Json& spec = object["spec"];
   for (const char* name : {"minAvailable", "maxUnavailable"})
-    check_share(spec[name], std::string("spec.") + name, errors);
+    for (const auto check : {check_share, check_part}) check(spec[name], std::string("spec.") + name, errors);
   if (!spec["minAvailable"].is_null() && !spec["maxUnavailable"].is_null())
     errors.push_back({"FieldValueInvalid",
                       "Invalid value: {\"MinAvailable\":" + spec["minAvailable"].dump() +
@@ -605,6 +699,7 @@ constexpr std::array kind_rules{
     KindRules{"", "Namespace", check_namespace},
     KindRules{"", "Pod", check_pod},
     KindRules{"", "ReplicationController", check_replication_controller},
+    KindRules{"", "PodTemplate", check_pod_template},
     KindRules{"", "Service", check_service},
     KindRules{"", "ConfigMap", check_config_map},
     KindRules{"", "Event", check_event},
@@ -624,6 +719,8 @@ constexpr std::array kind_rules{
     KindRules{"discovery.k8s.io", "EndpointSlice", check_slice},
     KindRules{"networking.k8s.io", "Ingress", check_ingress},
     KindRules{"networking.k8s.io", "NetworkPolicy", check_network_policy},
+    KindRules{"networking.k8s.io", "IngressClass", check_ingress_class},
+    KindRules{"", "LimitRange", check_limit_range},
     KindRules{"", "Endpoints", check_endpoints},
     KindRules{"", "Node", check_node},
     KindRules{"coordination.k8s.io", "Lease", check_lease},

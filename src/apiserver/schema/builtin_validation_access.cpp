@@ -106,8 +106,6 @@ void check_wildcards(const Json& list, const std::string& field, const char* wha
 }
 
 void check_webhook_rule(const Json& rule, const std::string& here, Errors& errors) {
-  static const Json::Array known = {Json("*"), Json("CONNECT"), Json("CREATE"), Json("DELETE"),
-                                    Json("UPDATE")};
   check_wildcards(rule["apiGroups"], here + ".apiGroups", "API groups", errors);
   check_wildcards(rule["apiVersions"], here + ".apiVersions", "API versions", errors);
   check_wildcards(rule["operations"], here + ".operations", "operations", errors);
@@ -115,9 +113,6 @@ void check_webhook_rule(const Json& rule, const std::string& here, Errors& error
   for (const char* list : {"apiVersions", "resources"})
     for (std::size_t i = 0; i < rule[list].size(); ++i)
       if (is_empty(rule[list][i])) errors.push_back(field_required(indexed(here + "." + list, i)));
-  for (std::size_t i = 0; i < rule["operations"].size(); ++i)
-    if (is_empty(rule["operations"][i]))  // others are checked by the schema
-      errors.push_back(field_not_supported(indexed(here + ".operations", i), Json(""), known));
 }
 
 /// Checks that the server supports one of the review versions that a webhook accepts.
@@ -214,6 +209,12 @@ void check_cluster_role(const Json& object, const Json&, Errors& errors) {
     errors.push_back(
         field_required("aggregationRule.clusterRoleSelectors",
                        "at least one clusterRoleSelector required if aggregationRule is non-nil"));
+  for (std::size_t i = 0; i < aggregation["clusterRoleSelectors"].size(); ++i) {
+    const std::string here = indexed("aggregationRule.clusterRoleSelectors", i);
+    const Errors problems = selector_problems(aggregation["clusterRoleSelectors"][i], here);
+    errors.insert(errors.end(), problems.begin(), problems.end());
+    if (!problems.empty()) errors.push_back(field_invalid(here, Json(), "invalid label selector."));
+  }
 }
 
 void check_role_binding(const Json& object, const Json& old, Errors& errors) {

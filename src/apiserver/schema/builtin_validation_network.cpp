@@ -3,6 +3,7 @@
 // Source: kubernetes pkg/apis/{networking,core,discovery}/validation.
 #include <arpa/inet.h>
 #include <array>
+#include <set>
 
 #include "apiserver/schema/builtin_checks.hpp"
 #include "apiserver/schema/name_rules.hpp"
@@ -41,6 +42,16 @@ bool has_host_bits(const std::string& text) {
   return false;
 }
 
+/// Returns true if `inner` is a part of `outer`, and not the whole.
+bool is_inside(const std::string& inner, const std::string& outer) {
+  const Range part(inner);
+  const Range whole(outer);
+  if (part.v6 != whole.v6 || part.prefix <= whole.prefix) return false;
+  for (std::size_t at = 0; at < whole.prefix; ++at)
+    if (part.bit(at) != whole.bit(at)) return false;
+  return true;
+}
+
 void check_backend(const Json& backend, const std::string& here, Errors& errors) {
   const Json& service = backend["service"];
   const auto refuse = [&](std::string_view why) { errors.push_back(field_invalid(here, Json(""), why)); };
@@ -64,7 +75,12 @@ void check_backend(const Json& backend, const std::string& here, Errors& errors)
 void check_path(const Json& path, const std::string& here, Errors& errors) {
   const std::string type = path["pathType"].string_or("");
   const std::string text = path["path"].string_or("");
-  if (type.empty()) return errors.push_back(field_required(here + ".pathType", "pathType must be specified"));
+  if (path["pathType"].is_null())
+    return errors.push_back(field_required(here + ".pathType", "pathType must be specified"));
+  if (type.empty()) {
+    static const Json::Array types = {Json("Exact"), Json("ImplementationSpecific"), Json("Prefix")};
+    return check_one_of(path["pathType"], here + ".pathType", types, errors);
+  }
   const bool exact = type == "Exact" || type == "Prefix";
   if ((exact || !text.empty()) && !text.starts_with('/'))
     errors.push_back(field_invalid(here + ".path", text, "must be an absolute path"));
@@ -118,20 +134,54 @@ void check_ingress_rule(const Json& rule, const std::string& here, Errors& error
     check_path(paths[i], indexed(here + ".http.paths", i), errors);
 }
 
-void check_peer(const Json& peer, const std::string& here, Errors& errors) {
-  const Json& block = peer["ipBlock"];
-  if (!block.is_object() && !peer["podSelector"].is_object() && !peer["namespaceSelector"].is_object()) {
-    errors.push_back(field_required(here, "must specify a peer"));
-    return;
+/// Checks a range and those that are excepted from it. Source: kubernetes networking validation
+/// ValidateIPBlock.
+void check_block(const Json& block, const std::string& here, Errors& errors) {
+  const Json& range = block["cidr"];
+  if (is_empty(range)) return errors.push_back(field_required(here + ".cidr"));
+  if (!is_range(range)) errors.push_back(field_invalid(here + ".cidr", range, range_text));
+  for (std::size_t i = 0; i < block["except"].size(); ++i) {
+    const Json inner(block["except"][i].string_or(""));
+    const std::string field = indexed(here + ".except", i);
+    if (!is_range(inner))
+      errors.push_back(field_invalid(field, inner, range_text));
+    else if (is_range(range) && !is_inside(inner.as_string(), range.as_string()))
+      errors.push_back(field_invalid(field, inner, "must be a strict subset of `cidr`"));
   }
-  if (block.is_object() && !is_range(block["cidr"]))
-    errors.push_back(field_invalid(here + ".ipBlock.cidr", block["cidr"], range_text));
+}
+
+void check_peer(const Json& peer, const std::string& here, Errors& errors) {
+  bool selected = false;
+  for (const char* selector : {"podSelector", "namespaceSelector"}) {
+    selected = selected || peer[selector].is_object();
+    const Errors problems = selector_problems(peer[selector], here + "." + selector);
+    errors.insert(errors.end(), problems.begin(), problems.end());
+  }
+  const Json& block = peer["ipBlock"];
+  if (block.is_object()) check_block(block, here + ".ipBlock", errors);
+  if (!selected && !block.is_object()) errors.push_back(field_required(here, "must specify a peer"));
+  if (selected && block.is_object())
+    errors.push_back(field_forbidden(here, "may not specify both ipBlock and another peer"));
+}
+
+void check_policy_port(const Json& entry, const std::string& here, Errors& errors) {
+  const Json& port = entry["port"];
+  const Json& end = entry["endPort"];
+  if (!port.is_null()) check_port(port, here + ".port", errors);
+  if (end.is_null()) return;
+  if (!port.is_integer())
+    return errors.push_back(field_invalid(here + ".endPort", end,
+                                          port.is_null()
+                                              ? "may not be specified when `port` is not specified"
+                                              : "may not be specified when `port` is non-numeric"));
+  if (end.integer_or(0) < port.as_integer())
+    errors.push_back(field_invalid(here + ".endPort", port, "must be greater than or equal to `port`"));
+  check_port(end, here + ".endPort", errors);
 }
 
 void check_policy_rule(const Json& rule, const char* peers, const std::string& here, Errors& errors) {
   for (std::size_t i = 0; i < rule["ports"].size(); ++i)
-    if (const Json& port = rule["ports"][i]["port"]; !port.is_null())
-      check_port(port, indexed(here + ".ports", i) + ".port", errors);
+    check_policy_port(rule["ports"][i], indexed(here + ".ports", i), errors);
   for (std::size_t i = 0; i < rule[peers].size(); ++i)
     check_peer(rule[peers][i], indexed(std::string(here) + "." + peers, i), errors);
 }
@@ -146,6 +196,15 @@ void check_endpoint_address(const Json& address, const std::string& field, Error
   }
 }
 
+/// Source: apimachinery validation IsDomainPrefixedPath.
+void check_prefixed_path(const std::string& text, const std::string& field, Errors& errors) {
+  const std::size_t slash = text.find('/');
+  if (slash == 0 || slash == std::string::npos || slash + 1 == text.size())
+    errors.push_back(field_invalid(field, text, "must be a domain-prefixed path (such as \"acme.io/foo\")"));
+  else
+    check_subdomain(text.substr(0, slash), field, errors);
+}
+
 }  // namespace
 
 void check_ingress(const Json& object, const Json&, Errors& errors) {
@@ -157,6 +216,37 @@ void check_ingress(const Json& object, const Json&, Errors& errors) {
   for (std::size_t i = 0; i < spec["rules"].size(); ++i)
     check_ingress_rule(spec["rules"][i], indexed("spec.rules", i), errors);
   check_tls(spec["tls"], "spec.tls", errors);
+  if (const Json& name = spec["ingressClassName"]; name.is_string())
+    check_subdomain(name.as_string(), "spec.ingressClassName", errors);
+}
+
+/// Source: kubernetes networking validation validateIngressClassSpec.
+void check_ingress_class(const Json& object, const Json& old, Errors& errors) {
+  const Json& spec = object["spec"];
+  const std::string controller = spec["controller"].string_or("");
+  if (controller.empty())
+    errors.push_back(field_required("spec.controller"));
+  else
+    check_prefixed_path(controller, "spec.controller", errors);
+  const Json& parameters = spec["parameters"];
+  if (parameters.is_object()) {
+    const std::string here = "spec.parameters";
+    if (parameters["apiGroup"].is_string())
+      check_subdomain(parameters["apiGroup"].as_string(), here + ".apiGroup", errors);
+    for (const char* name : {"kind", "name"}) {
+      if (is_empty(parameters[name]))
+        errors.push_back(field_required(here + "." + name));
+      else
+        check_path_segment(parameters[name], here + "." + name, errors);
+    }
+    check_one_of(parameters["scope"], here + ".scope", {Json("Cluster"), Json("Namespace")}, errors);
+    if (parameters["scope"] == Json("Cluster") && !parameters["namespace"].is_null())
+      errors.push_back(field_forbidden(here + ".namespace", "`parameters.scope` is set to 'Cluster'"));
+    if (parameters["scope"] == Json("Namespace") && parameters["namespace"].is_null())
+      errors.push_back(field_required(here + ".namespace", "`parameters.scope` is set to 'Namespace'"));
+  }
+  if (!old.is_null())
+    check_immutable(spec["controller"], old["spec"]["controller"], "spec.controller", errors);
 }
 
 void check_network_policy(const Json& object, const Json&, Errors& errors) {
@@ -176,11 +266,19 @@ void check_endpoints(const Json& object, const Json&, Errors& errors) {
     if (is_empty(subset["addresses"]) && is_empty(subset["notReadyAddresses"]))
       errors.push_back(field_required(here, "must specify `addresses` or `notReadyAddresses`"));
     for (const char* list : {"addresses", "notReadyAddresses"})
-      for (std::size_t j = 0; j < subset[list].size(); ++j)
-        check_endpoint_address(subset[list][j]["ip"], indexed(here + "." + list, j) + ".ip", errors);
-    for (std::size_t j = 0; j < subset["ports"].size(); ++j)
-      check_port(Json(subset["ports"][j]["port"].integer_or(0)), indexed(here + ".ports", j) + ".port",
-                 errors);
+      for (std::size_t j = 0; j < subset[list].size(); ++j) {
+        const std::string at = indexed(here + "." + list, j);
+        check_endpoint_address(subset[list][j]["ip"], at + ".ip", errors);
+        if (const std::string host = subset[list][j]["hostname"].string_or(""); !host.empty())
+          check_label(host, at + ".hostname", errors);
+      }
+    for (std::size_t j = 0; j < subset["ports"].size(); ++j) {
+      const std::string at = indexed(here + ".ports", j);
+      const std::string name = subset["ports"][j]["name"].string_or("");
+      if (!name.empty()) check_label(name, at + ".name", errors);
+      if (name.empty() && subset["ports"].size() > 1) errors.push_back(field_required(at + ".name"));
+      check_port(Json(subset["ports"][j]["port"].integer_or(0)), at + ".port", errors);
+    }
   }
 }
 
@@ -194,6 +292,15 @@ void check_slice(const Json& object, const Json& old, Errors& errors) {
     for (std::size_t j = 0; j < addresses.size(); ++j)
       if ((type == "IPv4" || type == "IPv6") && !is_address(addresses[j].string_or("")))
         errors.push_back(field_invalid(indexed(here, j), addresses[j], address_text));
+    if (const Json& host = object["endpoints"][i]["hostname"]; host.is_string())
+      check_label(host.as_string(), indexed("endpoints", i) + ".hostname", errors);
+  }
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < object["ports"].size(); ++i) {
+    const std::string name = object["ports"][i]["name"].string_or("");
+    const std::string field = indexed("ports", i) + ".name";
+    if (!name.empty()) check_label(name, field, errors);
+    if (!names.insert(name).second) errors.push_back(field_duplicate(field, Json(name)));
   }
   if (!old.is_null()) check_immutable(object["addressType"], old["addressType"], "addressType", errors);
 }

@@ -148,6 +148,9 @@ void check_volume_source(const std::string& kind, const Json& source, const std:
                                     Needs{"ephemeral", "volumeClaimTemplate"}};
   for (const Needs& each : needs)
     if (each.kind == kind) check_required(source, {each.name}, here, errors);
+  if (kind == "emptyDir" && !source["sizeLimit"].is_null() && is_negative(source["sizeLimit"]))
+    errors.push_back(
+        field_forbidden(here + ".sizeLimit", "SizeLimit field must be a valid resource quantity"));
   if (kind == "hostPath") check_host_path(source, here, errors);
   if (kind == "nfs") check_nfs(source, here, errors);
   if (kind == "secret") check_files(source, "secretName", here, errors);
@@ -289,8 +292,8 @@ void check_spread(const Json& constraints, const std::string& path, Errors& erro
       errors.push_back(field_invalid(here + ".maxSkew", Json(skew), "must be greater than zero"));
     if (is_empty(constraint["topologyKey"]))
       errors.push_back(field_required(here + ".topologyKey", "can not be empty"));
-    if (is_empty(constraint["whenUnsatisfiable"]))
-      errors.push_back(field_required(here + ".whenUnsatisfiable", "can not be empty"));
+    check_one_of(constraint["whenUnsatisfiable"], here + ".whenUnsatisfiable",
+                 {Json("DoNotSchedule"), Json("ScheduleAnyway")}, errors);
     append(errors, selector_problems(constraint["labelSelector"], here + ".labelSelector"));
   }
 }

@@ -12,11 +12,14 @@
 #include "apiserver/schema/builtin_checks.hpp"
 #include "apiserver/schema/name_rules.hpp"
 #include "apiserver/text/json_problem.hpp"
+#include "base/ascii.hpp"
 
 namespace evenkeel {
 inline namespace v0 {
 namespace apiserver::checks {
 namespace {
+
+namespace ascii = evenkeel::detail::ascii;
 
 constexpr std::string_view frozen_text = "field is immutable when `immutable` is set";
 constexpr std::string_view config_key_text =
@@ -171,7 +174,8 @@ void check_volume_sources(const Json& spec, Errors& errors) {
           field_invalid(here + ".path", Json(place["path"].string_or("")), "must be an absolute path"));
     if (source.name == "hostPath") check_no_backsteps(place["path"], here + ".path", errors);
     if (source.name == "csi" && !is_empty(place["driver"]))
-      check_subdomain(place["driver"].string_or(""), here + ".driver", errors);
+      add_all(here + ".driver", place["driver"].string_or(""),
+              name_problems(ascii::lower(place["driver"].string_or("")), NameRule::dns_subdomain), errors);
   }
   if (!found) errors.push_back(field_required("spec", "must specify a volume type"));
 }
@@ -206,6 +210,37 @@ void check_claim_update(const Json& object, const Json& old, Errors& errors) {
   check_immutable(object["spec"]["volumeMode"], old["spec"]["volumeMode"], "volumeMode", errors);
 }
 
+/// Source: kubernetes core validation ValidateTopologySelectorTerm; storage validation
+/// validateAllowedTopologies, which takes empty terms for duplicates.
+void check_topologies(const Json& terms, Errors& errors) {
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    const std::string path = indexed("allowedTopologies", i) + ".matchLabelExpressions";
+    const Json& rules = terms[i]["matchLabelExpressions"];
+    bool repeated = is_empty(rules);
+    for (std::size_t j = 0; j < i; ++j) repeated = repeated || terms[j] == terms[i];
+    for (std::size_t j = 0; j < rules.size(); ++j) {
+      const std::string here = indexed(path, j);
+      const std::string key = rules[j]["key"].string_or("");
+      if (is_empty(rules[j]["values"])) errors.push_back(field_required(here + ".values"));
+      add_all(here + ".key", key, qualified_name_problems(key), errors);
+    }
+    if (repeated) errors.push_back(field_duplicate(path, Json("")));
+  }
+}
+
+/// Checks an object from which a claim is filled. Source: kubernetes core validation validateDataSource.
+void check_data_source(const Json& source, const std::string& here, Errors& errors) {
+  if (!source.is_object()) return;
+  const std::string kind = source["kind"].string_or("");
+  const std::string group = source["apiGroup"].string_or("");
+  if (is_empty(source["name"])) errors.push_back(field_required(here + ".name"));
+  if (kind.empty()) errors.push_back(field_required(here + ".kind"));
+  if (!group.empty()) return check_subdomain(group, here + ".apiGroup", errors);
+  if (kind != "PersistentVolumeClaim")
+    errors.push_back(
+        field_invalid(here, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup"));
+}
+
 }  // namespace
 
 void check_config_key(const std::string& key, const std::string& field, Errors& errors) {
@@ -225,12 +260,12 @@ void check_storage_class(const Json& object, const Json& old, Errors& errors) {
   if (provisioner.empty()) {
     errors.push_back(field_required("provisioner"));
   } else {
-    std::string lower = provisioner;
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
+    const std::string lower = ascii::lower(provisioner);
     add_all("provisioner", lower, qualified_name_problems(lower), errors);
   }
-  check_one_of(object["reclaimPolicy"], "reclaimPolicy", {Json("Delete"), Json("Retain")}, errors);
+  if (!is_empty(object["reclaimPolicy"]))
+    check_one_of(object["reclaimPolicy"], "reclaimPolicy", {Json("Delete"), Json("Retain")}, errors);
+  check_topologies(object["allowedTopologies"], errors);
   if (old.is_null()) return;
   for (const char* name : {"parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"})
     check_immutable(object[name], old[name], name, errors);
@@ -244,11 +279,12 @@ void check_claim_spec(const Json& spec, const std::string& path, Errors& errors)
   const std::string field = path + ".resources[storage]";
   if (is_empty(storage))
     errors.push_back(field_required(field));
-  else if (const std::string text = storage.is_string() ? storage.as_string() : storage.dump();
-           text == "0" || text.starts_with('-'))
-    errors.push_back(field_invalid(field, Json(text), "must be greater than zero"));
+  else if (is_not_positive(storage))
+    errors.push_back(field_invalid(field, storage, "must be greater than zero"));
   if (const Json& name = spec["storageClassName"]; !is_empty(name))
     check_subdomain(name.as_string(), path + ".storageClassName", errors);
+  for (const char* name : {"dataSource", "dataSourceRef"})
+    check_data_source(spec[name], path + "." + name, errors);
 }
 
 void check_claim(const Json& object, const Json& old, Errors& errors) {
@@ -264,6 +300,10 @@ void check_volume(const Json& object, const Json& old, Errors& errors) {
   if (!spec["capacity"].contains("storage") || spec["capacity"].size() > 1)
     errors.push_back(field_not_supported(
         "spec.capacity", spec["capacity"].is_null() ? Json::object() : spec["capacity"], {Json("storage")}));
+  if (spec["capacity"].is_object())
+    for (const auto& [name, amount] : spec["capacity"].as_object())
+      if (is_not_positive(amount))
+        errors.push_back(field_invalid("spec.capacity[" + name + "]", amount, "must be greater than zero"));
   check_volume_sources(spec, errors);
   if (const Json& affinity = spec["nodeAffinity"]; affinity.is_object()) {
     if (affinity["required"].is_object())
@@ -294,6 +334,12 @@ void check_csi_driver(const Json& object, const Json& old, Errors& errors) {
   static const Json::Array modes = {Json("Persistent"), Json("Ephemeral")};
   const Json& spec = object["spec"];
   check_one_of(spec["fsGroupPolicy"], "spec.fsGroupPolicy", policies, errors);
+  for (std::size_t i = 0; i < spec["tokenRequests"].size(); ++i) {
+    const Json& seconds = spec["tokenRequests"][i]["expirationSeconds"];
+    if (seconds.integer_or(600) < 600)
+      errors.push_back(field_invalid(indexed("spec.tokenRequests", i) + ".expirationSeconds", seconds,
+                                     "may not specify a duration less than 10 minutes"));
+  }
   for (std::size_t i = 0; i < spec["volumeLifecycleModes"].size(); ++i)
     check_one_of(spec["volumeLifecycleModes"][i], "spec.volumeLifecycleModes", modes, errors);
   if (old.is_null()) return;

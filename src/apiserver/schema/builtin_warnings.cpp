@@ -55,14 +55,42 @@ std::string annotation_path(const std::string& prefix, std::string_view key) {
   return prefix + "metadata.annotations[" + std::string(key) + "]";
 }
 
+/// Annotations of pods that are replaced by fields.
+constexpr std::array retired_annotations{
+    std::pair<std::string_view, std::string_view>{
+        "scheduler.alpha.kubernetes.io/critical-pod",
+        "non-functional in v1.16+; use the \"priorityClassName\" field instead"},
+    std::pair<std::string_view, std::string_view>{
+        "security.alpha.kubernetes.io/sysctls",
+        "non-functional in v1.11+; use the \"sysctls\" field instead"},
+    std::pair<std::string_view, std::string_view>{
+        "security.alpha.kubernetes.io/unsafe-sysctls",
+        "non-functional in v1.11+; use the \"sysctls\" field instead"}};
+
 std::string quoted_text(const Json& text) {
   return Json(text.string_or("")).dump();
+}
+
+/// Warns of an amount of bytes with a fraction.
+void warn_of_fraction(const Json& amounts, std::string_view name, const std::string& path, Warnings& out) {
+  if (!checks::is_whole(checks::amount_of(amounts[name])))
+    out.push_back(path + "[" + std::string(name) + "]: fractional byte value " + quoted_text(amounts[name]) +
+                  " is invalid, must be an integer");
+}
+
+/// Warns of the sizes of a claim.
+void warn_of_sizes(const Json& spec, const std::string& path, Warnings& out) {
+  for (const char* list : {"requests", "limits"})
+    warn_of_fraction(spec["resources"][list], "storage", path + ".resources." + list, out);
 }
 
 void warn_of_volumes(const Json& spec, const std::string& prefix, Warnings& out) {
   const Json& volumes = spec["volumes"];
   for (std::size_t i = 0; i < volumes.size(); ++i) {
-    warn_of_source(volumes[i], indexed(prefix + "spec.volumes", i), out);
+    const std::string path = indexed(prefix + "spec.volumes", i);
+    warn_of_source(volumes[i], path, out);
+    warn_of_sizes(volumes[i]["ephemeral"]["volumeClaimTemplate"]["spec"],
+                  path + ".ephemeral.volumeClaimTemplate.spec", out);
     const Json& sources = volumes[i]["projected"]["sources"];
     for (std::size_t j = 0; j < sources.size(); ++j)
       if (checks::is_empty(sources[j]))
@@ -175,6 +203,9 @@ void warn_of_containers(const Json& pod, const std::string& prefix, Warnings& ou
       const Json& container = spec[list][i];
       const std::string path = indexed(prefix + "spec." + list, i);
       warn_of_app_armor(pod, container, prefix, out);
+      for (const char* name : {"memory", "ephemeral-storage"})
+        for (const char* amounts : {"limits", "requests"})
+          warn_of_fraction(container["resources"][amounts], name, path + ".resources." + amounts, out);
       warn_of_variables(container["env"], path + ".env", out);
       const bool serves =
           std::string_view(list) == "containers" || container["restartPolicy"] == Json("Always");
@@ -195,6 +226,9 @@ void warn_of_pod(const Json& pod, const std::string& prefix, Warnings& out) {
   const Json& spread = spec["topologySpreadConstraints"];
   for (std::size_t i = 0; i < spread.size(); ++i)
     warn_of_term(spread[i], indexed(prefix + "spec.topologySpreadConstraints", i), out);
+  for (const auto& [key, advice] : retired_annotations)
+    if (pod["metadata"]["annotations"].contains(key))
+      out.push_back(annotation_path(prefix, key) + ": " + std::string(advice));
   warn_of_volumes(spec, prefix, out);
   warn_of_pull_secrets(spec, prefix, out);
   warn_of_containers(pod, prefix, out);
@@ -230,6 +264,10 @@ void workload(const Json& object, const Json& old, Warnings& out) {
 
 void stateful_set(const Json& object, const Json& old, Warnings& out) {
   workload(object, old, out);
+  const Json& claims = object["spec"]["volumeClaimTemplates"];
+  if (!is_unchanged(object, old))
+    for (std::size_t i = 0; i < claims.size(); ++i)
+      warn_of_sizes(claims[i]["spec"], indexed("spec.volumeClaimTemplates", i), out);
   if (object["spec"]["revisionHistoryLimit"].integer_or(0) < 0)
     out.push_back(
         "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is "
@@ -253,6 +291,7 @@ void warn_of_class(const Json& object, Warnings& out) {
 
 void claim(const Json& object, const Json&, Warnings& out) {
   warn_of_class(object, out);
+  warn_of_sizes(object["spec"], "spec", out);
 }
 
 void volume(const Json& object, const Json&, Warnings& out) {
@@ -282,6 +321,15 @@ void secret(const Json& object, const Json&, Warnings& out) {
     out.push_back("tls: failed to find any PEM data in key input");
 }
 
+void csi_driver(const Json& object, const Json& old, Warnings& out) {
+  const Json& spec = object["spec"];
+  if (!checks::is_empty(spec["tokenRequests"]) && spec["serviceAccountTokenInSecrets"].is_null() &&
+      (old.is_null() || old["spec"]["tokenRequests"] != spec["tokenRequests"]))
+    out.push_back(
+        "spec.serviceAccountTokenInSecrets is unset; if supported by this CSI driver, set to true to prevent "
+        "possible logging of tokens in volume attributes");
+}
+
 struct KindWarnings {
   std::string_view group;
   std::string_view kind;
@@ -301,6 +349,7 @@ constexpr std::array kinds{
     KindWarnings{"apps", "StatefulSet", stateful_set},
     KindWarnings{"batch", "Job", workload},
     KindWarnings{"batch", "CronJob", cron_job},
+    KindWarnings{"storage.k8s.io", "CSIDriver", csi_driver},
 };
 
 }  // namespace

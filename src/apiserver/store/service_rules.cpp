@@ -94,8 +94,11 @@ void prepare_ports(Json& service, const Json& old) {
     }
   if (has_node_ports(old) && !needs && spec["externalTrafficPolicy"] == old["spec"]["externalTrafficPolicy"])
     spec.erase("externalTrafficPolicy");
-  if (type_of(old) == "LoadBalancer" && type_of(service) != "LoadBalancer")
+  if (type_of(old) == "LoadBalancer" && type_of(service) != "LoadBalancer") {
     spec.erase("allocateLoadBalancerNodePorts");
+    if (std::as_const(spec)["loadBalancerClass"] == old["spec"]["loadBalancerClass"])
+      spec.erase("loadBalancerClass");
+  }
 }
 
 [[noreturn]] void refuse(const Json& service, const FieldErrors& errors) {
