@@ -401,8 +401,10 @@ class SchemaWriter {
     add_bound("maximum", notes.maximum, std::less<>());
   }
 
-  /// A server refuses a whole object without the type, and one without properties that does not keep fields.
+  /// A server refuses a whole object without the type, one of which it knows the values but not the names,
+  /// and one without properties that does not keep fields.
   static void annotate_embedded(Json& schema) {
+    schema.erase("additionalProperties");
     schema["type"] = "object";
     schema["x-kubernetes-embedded-resource"] = true;
     if (!schema.contains("properties")) schema["x-kubernetes-preserve-unknown-fields"] = true;

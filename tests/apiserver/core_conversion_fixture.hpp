@@ -38,7 +38,9 @@ inline std::string version(const std::string& name, const std::string& spec, boo
          R"(,"status":{"type":"object","properties":{"crew":{"type":"integer"}}}}}},)"
          R"("subresources":{"status":{},"scale":{"specReplicasPath":")" +
          replicas +
-         R"(","statusReplicasPath":".status.crew"}},"selectableFields":[{"jsonPath":".spec.port"}]})";
+         R"(","statusReplicasPath":".status.crew"}},"selectableFields":[{"jsonPath":".spec.port"})" +
+         // A server refuses equal fields beside different schemas.
+         (name == "v2" ? R"(,{"jsonPath":".spec.people.count"}]})" : "]}");
 }
 
 inline Json definition(const std::string& stored = "v1", const std::string& conversion = hook) {

@@ -292,9 +292,9 @@ TEST_F(CrdSchemaTest, HasAPlainRootIfTheStatusIsASubresource) {
 }
 
 TEST_F(CrdSchemaTest, VersionsAreCompleted) {
-  const Json& versions = create(crd(R"([{"name":"v1","served":null,"storage":true,"schema":{"openAPIV3Schema":
+  const Json versions = create(crd(R"([{"name":"v1","served":null,"storage":true,"schema":{"openAPIV3Schema":
     {"type":"object"}}}])"))
-                             .body.at({"spec", "versions"});
+                            .body.at({"spec", "versions"});
   EXPECT_EQ(versions[0].dump(),
             R"({"name":"v1","schema":{"openAPIV3Schema":{"type":"object"}},"served":false,"storage":true})");
   EXPECT_EQ(

@@ -243,6 +243,7 @@ std::optional<std::string> canonicalize_crd(Json& crd) {
   for (Json& version : structs_in(*spec, "versions")) {
     replace_nulls(version, {"name"}, Json(""));
     replace_nulls(version, {"served", "storage"}, Json(false));
+    if (std::as_const(version)["deprecated"] == Json(false)) version.erase("deprecated");
     for (Json& column : structs_in(version, "additionalPrinterColumns"))
       replace_nulls(column, {"name", "type", "jsonPath"}, Json(""));
     for (Json& field : structs_in(version, "selectableFields")) replace_nulls(field, {"jsonPath"}, Json(""));

@@ -523,6 +523,11 @@ void check_default(const Json& schema, const std::string& path, bool is_whole, b
   if (!prune(pruned, kind).empty() && !in_metadata)
     errors.push_back(field_invalid(path + ".default", *standard, "must not have unknown fields"));
   const std::string field = path + ".default";
+  const std::size_t before = errors.size();
+  for (const char* name : {"apiVersion", "kind"})
+    if (is_whole && standard->is_object() && text(*standard, name).empty())
+      errors.push_back(field_required(field + "." + name, "must not be empty"));
+  if (errors.size() > before) return;
   Errors found = validate_value(*standard, kind.root(), field);
   // A real server takes the index of an item for the name of a field.
   for (FieldError& error : found)
