@@ -42,70 +42,6 @@ std::string without_leading_zeros(std::string_view text) {
   return out;
 }
 
-/// Checks that every '%' begins an escaped byte that `allowed` accepts.
-template <class F>
-bool is_escaped(std::string_view text, F allowed) {
-  for (std::size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 3)) {
-    unsigned char byte = 0;
-    const std::string_view digits = text.substr(at + 1, 2);
-    if (digits.size() < 2 || !is_hexadecimal(digits[0]) || !is_hexadecimal(digits[1])) return false;
-    std::from_chars(digits.data(), digits.data() + 2, byte, 16);
-    if (!allowed(static_cast<char>(byte))) return false;
-  }
-  return true;
-}
-bool is_escaped(std::string_view text) {
-  return is_escaped(text, [](char) { return true; });
-}
-
-bool is_host_character(char c) {
-  return ascii::is_alphanumeric(c) || is_one_of("!\"$&'()*+,-.:;<=>[]_~", c) ||
-         static_cast<unsigned char>(c) >= 0x80;
-}
-bool is_host_text(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c == '%' || is_host_character(c); });
-}
-
-bool is_port(std::string_view text) {
-  return text.empty() || (text.front() == ':' && std::all_of(text.begin() + 1, text.end(), ascii::is_digit));
-}
-
-/// Checks an IPv6 address in brackets, with an optional zone after "%25".
-bool is_bracketed_host(std::string_view host) {
-  const std::size_t close = host.rfind(']');
-  if (close == std::string_view::npos || !is_port(host.substr(close + 1))) return false;
-  const std::string_view inside = host.substr(1, close - 1);
-  const std::size_t zone = inside.find("%25");
-  if (!is_ipv6_address(inside.substr(0, zone))) return false;
-  if (zone == std::string_view::npos) return true;
-  const std::string_view name = inside.substr(zone + 3);
-  return !name.empty() && is_host_text(name) &&
-         is_escaped(name, [](char c) { return c == '%' || c == ' ' || is_host_character(c); });
-}
-
-bool is_host(std::string_view scheme, std::string_view host) {
-  const std::size_t bracket = host.rfind('[');
-  if (bracket == 0) return is_bracketed_host(host);
-  const bool web = scheme == "http" || scheme == "https";
-  const std::size_t colon = web ? host.find(':') : host.rfind(':');
-  if (bracket != std::string_view::npos || (colon != std::string_view::npos && !is_port(host.substr(colon))))
-    return false;
-  // Escaped bytes are percent signs, or not ASCII.
-  return is_host_text(host) &&
-         is_escaped(host, [](char c) { return c == '%' || static_cast<unsigned char>(c) >= 0x80; });
-}
-
-bool is_authority(std::string_view scheme, std::string_view authority) {
-  const std::size_t at = authority.rfind('@');
-  if (at == std::string_view::npos) return is_host(scheme, authority);
-  const std::string_view user = authority.substr(0, at);
-  const auto allowed = [](char c) { return ascii::is_alphanumeric(c) || is_one_of("-._:~!$&'()*+,;=%@", c); };
-  const std::size_t colon = user.find(':');
-  return is_host(scheme, authority.substr(at + 1)) && std::all_of(user.begin(), user.end(), allowed) &&
-         is_escaped(user.substr(0, colon)) &&
-         (colon == std::string_view::npos || is_escaped(user.substr(colon + 1)));
-}
-
 /// A reader of an address in the syntax of RFC 5322. What cannot be read is not consumed.
 class MailReader {
  public:
@@ -249,28 +185,6 @@ bool is_sloppy_cidr(std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(bits.data(), bits.data() + bits.size(), number);
   return error == std::errc() && end == bits.data() + bits.size() && bits.front() != '-' && number <= limit;
-}
-
-bool is_request_uri(std::string_view text) {
-  if (std::any_of(text.begin(), text.end(),
-                  [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; }))
-    return false;
-  if (text == "*") return true;
-  const auto end = std::find_if_not(text.begin(), text.end(),
-                                    [](char c) { return ascii::is_alphanumeric(c) || is_one_of("+-.", c); });
-  const bool absolute = end != text.end() && end != text.begin() && *end == ':' &&
-                        !ascii::is_digit(text.front()) && ascii::is_alphanumeric(text.front());
-  const std::string scheme =
-      absolute ? ascii::lower(text.substr(0, static_cast<std::size_t>(end - text.begin()))) : "";
-  std::string_view rest = text.substr(absolute ? scheme.size() + 1 : 0);
-  rest = rest.substr(0, rest.find('?'));
-  if (!rest.starts_with('/')) return absolute;
-  if (absolute && rest.starts_with("//")) {
-    const std::size_t slash = std::min(rest.find('/', 2), rest.size());
-    if (!is_authority(scheme, rest.substr(2, slash - 2))) return false;
-    rest.remove_prefix(slash);
-  }
-  return is_escaped(rest);
 }
 
 bool is_mail_address(std::string_view text) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of networks, mail and the web, with the leniency of Go's packages.
+// Addresses of networks and mail, with the leniency of Go's packages.
 #pragma once
 
 #include <string_view>
@@ -17,8 +17,6 @@ bool is_sloppy_ip_address(std::string_view text);
 /// Returns true for an address and a number of bits, both possibly with leading zeros.
 /// Source: k8s.io/utils/net ParseCIDRSloppy.
 bool is_sloppy_cidr(std::string_view text);
-/// Returns true for an absolute URI or an absolute path. Source: net/url ParseRequestURI.
-bool is_request_uri(std::string_view text);
 /// Returns true for one address, with or without a name. Source: net/mail ParseAddress.
 bool is_mail_address(std::string_view text);
 

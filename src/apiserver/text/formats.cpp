@@ -16,6 +16,7 @@
 #include "apiserver/text/address_formats.hpp"
 #include "apiserver/text/regular_expression.hpp"
 #include "apiserver/text/timestamps.hpp"
+#include "apiserver/text/url.hpp"
 #include "base/ascii.hpp"
 
 namespace evenkeel {
@@ -178,7 +179,7 @@ struct Format {
 
 constexpr std::array formats{
     Format{"bsonobjectid", [](std::string_view text) { return matches<"^[0-9a-fA-F]{24}$">(text); }},
-    Format{"uri", is_request_uri},
+    Format{"uri", is_request_url},
     Format{"email", is_mail_address},
     Format{"hostname", is_hostname},
     Format{"ipv4",
