@@ -247,11 +247,10 @@ TEST_F(CustomObjectsTest, ProtectedGroupsTellTheirApproval) {
   EXPECT_EQ(
       condition("a.k8s.io"),
       R"(KubernetesAPIApprovalPolicyConformant False UnapprovedAnnotation not approved: "unapproved, a test")");
-  merge(crds + "/as.a.k8s.io", R"({"metadata":{"annotations":null}})");
-  EXPECT_EQ(condition("a.k8s.io"),
-            "KubernetesAPIApprovalPolicyConformant False MissingAnnotation protected groups must have "
-            "approval annotation "
-            R"("api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111)");
+  EXPECT_EQ(causes_of(merge(crds + "/as.a.k8s.io", R"({"metadata":{"annotations":null}})")),
+            "FieldValueRequired metadata.annotations[api-approved.kubernetes.io]: Required value: protected "
+            "groups must have approval annotation \"api-approved.kubernetes.io\", see "
+            "https://github.com/kubernetes/enhancements/pull/1111\n");
   EXPECT_EQ(
       causes_of(made("b.kubernetes.io", "soon")),
       "FieldValueInvalid metadata.annotations[api-approved.kubernetes.io]: Invalid value: \"soon\": "

@@ -142,6 +142,7 @@ TEST_F(RunTest, AllDocumentedFlagsWorkTogether) {
       {"--kube-api-burst", "100"},
       {"--workers", "demo=2"},
       {"--reconcile-timeout", "30s"},
+      {"--requeue-priority", "slow"},
       {"--leader-elect-name", "demo-lock"},
       {"--leader-elect-namespace", "default"},
       {"--metrics-bind-address", "127.0.0.1:0"},
