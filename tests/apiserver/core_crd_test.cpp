@@ -180,6 +180,8 @@ TEST_F(CrdSchemaTest, RefusesWhatIsNotStructural) {
       {R"("properties":{"spec":{"type":"object","additionalProperties":{"type":"string","x-kubernetes-validations":[{"rule":"true","reason":"Foo"}]}}})",
        "422; FieldValueNotSupported "
        "S.properties[spec].additionalProperties.x-kubernetes-validations[0].reason"},
+      {R"("properties":{"spec":{"type":"string","x-kubernetes-validations":[{"rule":"true","reason":"Foo"}]}})",
+       "422; FieldValueNotSupported S.properties[spec].x-kubernetes-validations[0].reason"},
       {R"("properties":{"spec":{"type":"array","items":{"type":"string","x-kubernetes-validations":[{"rule":"true","reason":""}]}}})",
        "422; FieldValueNotSupported S.properties[spec].items.x-kubernetes-validations[0].reason"},
       {R"("properties":{"spec":{"type":"array","x-kubernetes-list-type":"set","items":{"type":"string","maxLength":3,"x-kubernetes-validations":[{"rule":"self == oldSelf"}]},"maxItems":3}})",

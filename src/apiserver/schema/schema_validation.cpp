@@ -71,6 +71,12 @@ bool is_whole(double value) {
   return std::isfinite(value) && value == std::floor(value);
 }
 
+/// A real server does not check that the value of a string with a format is not a list.
+/// Source: kube-openapi pkg/validation/validate/type.go.
+bool is_list_with_format(const Json& value, const Schema& schema) {
+  return value.is_array() && schema.type == SchemaType::string && is_string_format(schema.format);
+}
+
 bool fits_type(const Json& value, SchemaType type) {
   // Above 2^53 a floating point number does not identify an integer.
   const bool whole = value.is_integer() || (value.is_number() && is_whole(value.as_number()) &&
@@ -136,7 +142,8 @@ class Validator {
   }
 
   bool check_type(const Json& value, const Schema& schema, const std::string& path) {
-    if (value.is_null() ? schema.nullable || schema.type == SchemaType::any : fits_type(value, schema.type))
+    if (value.is_null() ? schema.nullable || schema.type == SchemaType::any
+                        : fits_type(value, schema.type) || is_list_with_format(value, schema))
       return true;
     // If the schema has a format, errors about numbers refer to it.
     const bool by_format = value.is_number() && !schema.format.empty();
