@@ -202,8 +202,8 @@ ApplyResult apply(const Json& live, const Json& applied, const KindSchema& kind,
   if (managers.empty() && !live.is_null()) {
     WriteContext before = context;
     before.manager = "before-first-apply";
-    const Json nothing = object_before_creation(kind);
-    VersionedChanges changes(nothing, live, compare(nothing, live, kind.root()), kind, before);
+    const Json unmade = object_before_creation(kind);
+    VersionedChanges changes(unmade, live, compare(unmade, live, kind.root()), kind, before);
     own_changes(managers, changes, before, kind);
   }
   Application application(start, applied, kind, context);
