@@ -324,16 +324,15 @@ TEST_F(RealRuntime, KeysComeFromATimerAndFromAFunction) {
             }));
   await("three runs by the timer", [&] { return runs >= 3; });
   EXPECT_TRUE(called);
+  running->stop();
 }
 
 TEST_F(RealRuntime, AKindWithoutATypeIsReconciled) {
-  std::atomic<int> made = 0;
   const ResourceId rigs(Rig::resource);
-  start(controller_for(rigs, [&](Context& context, const DynamicObject& rig) {
+  start(controller_for(rigs, [](Context& context, const DynamicObject& rig) {
           ConfigMap config{.metadata = {.name = "of-" + context.key().name}};
           config.data["size"] = rig.body().at({"spec", "size"}).dump();
           context.apply(config);
-          ++made;
         }).owns<ConfigMap>());
   await("the config map", [&] {
     return static_cast<bool>(client.find<ConfigMap>({web.namespace_, "of-web"}));
@@ -411,6 +410,7 @@ TEST_F(RealRuntime, AStuckReconcileFailsTheLivenessProbeUntilItEnds) {
   EXPECT_EQ(log->wait_for("a reconcile is stuck").empty(), false);
   open = true;
   await("the healthy probe", [&] { return manager->answer_probe("/healthz").status == 200; });
+  running->stop();
 }
 
 // Two tenants: the first one has many objects before the second one has a few.
