@@ -62,15 +62,16 @@ TEST_F(Tables, OfCustomKindsWithoutColumnsHaveNameAndAge) {
 }
 
 TEST_F(Tables, DescribeEveryColumn) {
-  for (const BuiltinGroupVersion& known : shapes.catalog.data().group_versions())
+  const auto expect_described = [](const auto& table, const std::string& name) {
+    for (const TableColumn& column : table->columns)
+      EXPECT_NE(column.description, "") << name << " " << column.name;
+  };
+  for (const BuiltinGroupVersion& known : shapes.catalog.data().group_versions()) {
+    const std::string version = known.group.empty() ? known.version : known.group + "/" + known.version;
     for (const BuiltinResource& resource : known.resources)
-      for (const TableColumn& column :
-           builtin_table(shapes.catalog.data(),
-                         known.group.empty() ? known.version : known.group + "/" + known.version,
-                         resource.name)
-               ->columns)
-        EXPECT_NE(column.description, "") << resource.name << " " << column.name;
-  for (const TableColumn& column : custom_table(widget_kind())->columns) EXPECT_NE(column.description, "");
+      expect_described(builtin_table(shapes.catalog.data(), version, resource.name), resource.name);
+  }
+  expect_described(custom_table(widget_kind()), "widgets");
 }
 
 TEST_F(Tables, WithoutColumnsAreForLaterEventsOfWatches) {
