@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include <evenkeel/base/export.hpp>
 #include <evenkeel/client/config.hpp>
 
 namespace evenkeel {
@@ -15,7 +16,7 @@ namespace detail {
 std::string token_problem(std::string_view token);
 
 /// Returns true if there are credentials to send: a token, a password, a client certificate, or a program.
-bool has_credentials(const Config& config);
+EVENKEEL_API bool has_credentials(const Config& config);
 
 /// Throws ConfigError that names the field ("impersonate.groups[1]") if a credential or an impersonated name
 /// cannot be a header value, or if a credential would be sent in clear text although
