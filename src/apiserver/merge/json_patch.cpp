@@ -184,7 +184,11 @@ class Patching {
  private:
   static Json taken(const Place& from) {
     Json* const member = from.container.is_object() ? from.container.find(from.key) : nullptr;
-    Json value = member != nullptr ? std::move(*member) : value_at(from);
+    Json value;
+    if (member != nullptr)
+      value = std::move(*member);
+    else
+      value = value_at(from);
     remove(from);
     return value;
   }

@@ -144,7 +144,7 @@ CelValue join(const CelCall& call) {
 /// Removes blanks, including those that are not ASCII. Source: Go unicode.IsSpace.
 CelValue trim(const CelCall& call) {
   static const RegularExpression blanks("^[\\s\\v\\x{85}\\x{A0}\\pZ]+|[\\s\\v\\x{85}\\x{A0}\\pZ]+$");
-  std::string text = call.text(0);
+  const std::string& text = call.text(0);
   std::size_t end = text.size();
   std::size_t start = 0;
   blanks.each_match(text, [&](const RegularExpression::Match& match) {

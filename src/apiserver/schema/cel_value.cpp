@@ -109,7 +109,7 @@ const Json& CelValue::data() const {
 }
 
 bool CelValue::operator==(const CelValue& other) const {
-  if (is_number(*this) && is_number(other)) return compare_numbers(*this, other) == 0;
+  if (is_number(*this) && is_number(other)) return std::is_eq(compare_numbers(*this, other));
   if (is_list(*this) && is_list(other)) return equal_lists(*this, other);
   if (is_map(*this) && is_map(other)) return equal_maps(*this, other);
   if (type != other.type) return false;
@@ -204,7 +204,9 @@ std::optional<CelValue> cel_find(const CelValue& map, const CelValue& key) {
 }
 
 int cel_order(const CelValue& a, const CelValue& b) {
-  const auto sign = [](auto order) { return order < 0 ? -1 : order > 0 ? 1 : 0; };
+  const auto sign = [](std::partial_ordering order) {
+    return std::is_lt(order) ? -1 : std::is_gt(order) ? 1 : 0;
+  };
   if (is_number(a) && is_number(b)) return sign(compare_numbers(a, b));
   if (a.type != b.type) no_overload();
   if (a.type == Type::duration) return sign(a.number <=> b.number);
@@ -213,7 +215,7 @@ int cel_order(const CelValue& a, const CelValue& b) {
   const Json& left = a.data();
   const Json& right = b.data();
   if ((a.type == Type::json || a.type == Type::bytes) && left.is_string() && right.is_string())
-    return sign(left.as_string().compare(right.as_string()));
+    return sign(left.as_string() <=> right.as_string());
   if (left.is_bool() && right.is_bool())
     return static_cast<int>(left.as_bool()) - static_cast<int>(right.as_bool());
   no_overload();

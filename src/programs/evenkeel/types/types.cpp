@@ -61,6 +61,7 @@ std::string types_header(const std::vector<TypesInput>& inputs, const TypesFlags
   }
   std::set<std::string> names = names_of_kinds(sources);
   std::vector<TypeModel> models;
+  models.reserve(sources.size());
   for (const CrdSource& source : sources)
     models.push_back(make_types(source, {.describe = flags.installs_crd}, names));
   return write_header(sources, models, {.name_space = flags.name_space, .installs_crd = flags.installs_crd});
